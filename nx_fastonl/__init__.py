@@ -1,0 +1,30 @@
+"""Local graph diffusion and online node labelling for NetworkX."""
+
+import importlib
+from typing import Any
+
+_HOME = {
+    "CSRGraph": "graph",
+    "PageRankInfo": "pagerank",
+    "PushInfo": "fifo",
+    "fifo_push": "fifo",
+    "personalized_pagerank_local": "pagerank",
+    "ppr_matrix": "pagerank",
+}
+
+__all__ = [*_HOME, "__version__"]
+
+
+def __getattr__(name: str) -> Any:
+    """Load a public name on first use, so that `import nx_fastonl` alone is cheap."""
+    if name == "__version__":
+        return importlib.import_module("importlib.metadata").version("nx-fastonl")
+    if name not in _HOME:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    value = getattr(importlib.import_module(f"{__name__}.{_HOME[name]}"), name)
+    globals()[name] = value
+    return value
+
+
+def __dir__() -> list[str]:
+    return __all__

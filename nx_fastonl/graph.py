@@ -1,0 +1,402 @@
+"""Anything graph-like -> CSRGraph: the one place where dicts of nodes meet arrays."""
+
+from __future__ import annotations
+
+import operator
+from collections.abc import Hashable, Iterator, Sequence
+from functools import cached_property
+from typing import Any
+
+import networkx as nx
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from scipy import sparse
+
+from nx_fastonl._convert import WEIGHT_RANGE, arrays_from_adjacency
+
+__all__ = ["CSRGraph", "as_csr_graph"]
+
+BACKEND_NAME = "fastonl"
+NO_WEIGHTS = np.empty(0)
+
+
+class CSRGraph:
+    """A graph as compressed sparse rows: what every function of the package computes on.
+
+    Passing an ``nx.Graph`` or a sparse array to a function makes one of these on the way; make it yourself to convert
+    once, or to work with graphs too large for NetworkX. It cannot be changed.
+
+    Parameters
+    ----------
+    indptr, indices : array_like of int
+        The neighbours of node ``u`` are ``indices[indptr[u]:indptr[u + 1]]``, each at most once. An undirected
+        graph lists every edge in both rows, a self-loop once.
+    weights : array_like of float, optional
+        Positive, parallel to `indices`; every weight is 1 by default.
+    nodes : sequence of hashable, optional
+        The names of the nodes, by default 0, 1, 2, ...
+    directed : bool, default False
+        Whether the rows hold out-edges only.
+
+    Raises
+    ------
+    ValueError
+        If the arrays do not describe a graph.
+    networkx.NetworkXPointlessConcept
+        If there are no nodes.
+
+    See Also
+    --------
+    CSRGraph.from_networkx, CSRGraph.from_scipy, CSRGraph.from_edges
+
+    Examples
+    --------
+    >>> import nx_fastonl as fo
+    >>> graph = fo.CSRGraph(indptr=[0, 1, 3, 4], indices=[1, 0, 2, 1], nodes=["a", "b", "c"])
+    >>> graph
+    CSRGraph with 3 nodes and 2 edges
+    >>> graph.degrees.tolist()
+    [1.0, 2.0, 1.0]
+    """
+
+    indptr: NDArray[np.int32] | NDArray[np.int64]
+    indices: NDArray[np.int32]
+    weights: NDArray[np.float64] | None
+    degrees: NDArray[np.float64]  # weighted; `indptr` has the numbers of neighbours
+    nodes: Sequence[Hashable]
+
+    def __init__(
+        self,
+        indptr: ArrayLike,
+        indices: ArrayLike,
+        weights: ArrayLike | None = None,
+        *,
+        nodes: Sequence[Hashable] | None = None,
+        directed: bool = False,
+    ) -> None:
+        indptr, indices = _integers(indptr, "indptr"), _integers(indices, "indices")
+        n = len(indptr) - 1
+        if n == 0:
+            raise nx.NetworkXPointlessConcept("the graph has no nodes; there is nothing to compute on")
+        if n < 0 or indptr[0] != 0 or indptr[-1] != len(indices) or (np.diff(indptr) < 0).any():
+            raise ValueError(f"indptr must rise from 0 to len(indices) = {len(indices)}")
+        if len(indices) and not (indices.min() >= 0 and indices.max() < n):
+            raise ValueError(f"indices must lie between 0 and {n - 1}, got {indices.min()} to {indices.max()}")
+        if n > np.iinfo(np.int32).max:
+            raise ValueError(f"a graph may have at most 2**31 - 1 nodes, got {n}")
+        self._directed = bool(directed)
+        self._index: dict[Hashable, int] | None = None
+        if nodes is None or (isinstance(nodes, range) and nodes == range(n)):
+            self.nodes = range(n)
+        else:
+            self.nodes = list(nodes)
+            self._index = {node: u for u, node in enumerate(self.nodes)}
+            if not len(self.nodes) == len(self._index) == n:
+                raise ValueError(f"nodes must name each of the {n} nodes once, got {len(self._index)} names")
+        offset_type = np.int32 if len(indices) <= np.iinfo(np.int32).max else np.int64
+        self.indptr = _frozen(indptr.astype(offset_type, copy=False))
+        self.indices = _frozen(indices.astype(np.int32, copy=False))
+        self.weights = None if weights is None else self._checked_weights(weights)
+        self.degrees = _frozen(self._sum_rows())
+        # Idle scratch memory of earlier pushes. list.pop and list.append are atomic, so threads share it safely.
+        self._idle_workspaces: list[Any] = []
+
+    @classmethod
+    def from_networkx(cls, G: nx.Graph, weight: str | None = "weight") -> CSRGraph:
+        """Convert a NetworkX graph, or fetch the conversion that NetworkX's cache holds.
+
+        NetworkX drops the cache when a graph is changed through its methods. It does not see
+        ``G[u][v]["weight"] = 2``: call ``G.__networkx_cache__.clear()`` after that. Views, such as ``G.subgraph()``,
+        do not hear of changes to their graph and are converted anew each time.
+
+        Parameters
+        ----------
+        G : nx.Graph, nx.DiGraph, nx.MultiGraph or nx.MultiDiGraph
+            Parallel edges add up; edges of weight 0 are left out.
+        weight : str or None, default "weight"
+            The edge attribute that holds the weight, 1 where it is missing. None ignores weights.
+
+        Returns
+        -------
+        CSRGraph
+
+        Raises
+        ------
+        ValueError
+            If a weight is negative, infinite, not a number, or too large or small to compute with.
+        networkx.NetworkXPointlessConcept
+            If `G` has no nodes.
+
+        Examples
+        --------
+        >>> import networkx as nx
+        >>> import nx_fastonl as fo
+        >>> G = nx.karate_club_graph()
+        >>> fo.CSRGraph.from_networkx(G)
+        CSRGraph with 34 nodes and 78 edges
+        >>> fo.CSRGraph.from_networkx(G) is fo.CSRGraph.from_networkx(G)
+        True
+        """
+        cache = _conversion_cache(G)
+        key = (frozenset({(weight, 1)}) if weight is not None else False, False)
+        graph = cache.get(key) if cache is not None else None
+        if graph is None:
+            nodes, indptr, indices, weights = arrays_from_adjacency(G._adj, weight, G.is_multigraph())
+            graph = cls(indptr, indices, weights, nodes=nodes, directed=G.is_directed())
+            if cache is not None:
+                cache[key] = graph
+        return graph
+
+    @classmethod
+    def from_scipy(
+        cls,
+        A: Any,
+        *,
+        nodes: Sequence[Hashable] | None = None,
+        directed: bool | None = None,
+        weight: str | None = "weight",
+    ) -> CSRGraph:
+        """Convert a scipy sparse array or matrix; entry ``[u, v]`` is the weight of the edge from u to v.
+
+        Parameters
+        ----------
+        A : scipy sparse array or matrix
+            Square, of any format. Duplicate entries add up; zeros are left out. It is never changed.
+        nodes : sequence of hashable, optional
+            The names of the rows, by default 0, 1, 2, ...
+        directed : bool, optional
+            By default the graph is undirected if `A` is symmetric.
+        weight : str or None, default "weight"
+            None makes every weight 1.
+
+        Returns
+        -------
+        CSRGraph
+
+        Raises
+        ------
+        ValueError
+            If `A` is not square, has a bad weight, or is not symmetric though ``directed=False``.
+
+        Examples
+        --------
+        >>> import nx_fastonl as fo, scipy.sparse
+        >>> fo.CSRGraph.from_scipy(scipy.sparse.csr_array([[0, 1, 0], [1, 0, 2], [0, 2, 0]]))
+        CSRGraph with 3 nodes and 2 edges
+        """
+        if A.ndim != 2 or A.shape[0] != A.shape[1]:
+            raise ValueError(f"an adjacency matrix is square, got shape {A.shape}")
+        if A.dtype.kind not in "biuf":
+            raise ValueError(f"an adjacency matrix holds real numbers, got dtype {A.dtype}")
+        given = sparse.csr_array(A)
+        _check_weights(given.data, lambda e: (np.searchsorted(given.indptr, e, "right") - 1, given.indices[e]))
+        csr = given.astype(np.float64)
+        csr.sum_duplicates()
+        csr.eliminate_zeros()
+        symmetric = abs(csr - csr.T).nnz == 0
+        if directed is False and not symmetric:
+            raise ValueError("the matrix is not symmetric; pass directed=True, or A + A.T")
+        if directed is None:
+            directed = not symmetric
+        weights = None if weight is None or (csr.data == 1).all() else csr.data
+        return cls(csr.indptr, csr.indices, weights, nodes=nodes, directed=directed)
+
+    @classmethod
+    def from_edges(
+        cls,
+        sources: ArrayLike,
+        targets: ArrayLike,
+        weights: ArrayLike | None = None,
+        *,
+        n: int | None = None,
+        nodes: Sequence[Hashable] | None = None,
+        directed: bool = False,
+    ) -> CSRGraph:
+        """Build a graph from arrays of edge ends.
+
+        Parameters
+        ----------
+        sources, targets : array_like of int
+            The ends of each edge, counted from 0. An undirected edge is given once; edges given twice add up.
+        weights : array_like of float, optional
+            A weight for each edge, by default 1.
+        n : int, optional
+            The number of nodes, by default ``len(nodes)`` or the largest end plus 1.
+        nodes : sequence of hashable, optional
+            The names of the nodes, by default 0, 1, 2, ...
+        directed : bool, default False
+            Whether edges lead only from source to target.
+
+        Returns
+        -------
+        CSRGraph
+
+        Raises
+        ------
+        ValueError
+            If the arrays differ in length or an end or a weight is out of range.
+
+        Examples
+        --------
+        >>> import nx_fastonl as fo
+        >>> fo.CSRGraph.from_edges([0, 1], [1, 2], weights=[0.5, 2])
+        CSRGraph with 3 nodes and 2 edges
+        """
+        rows, columns = _integers(sources, "sources"), _integers(targets, "targets")
+        values = np.ones(len(rows)) if weights is None else np.asarray(weights)
+        if not len(rows) == len(columns) == len(values):
+            raise ValueError(f"edges differ in length: {len(rows)}, {len(columns)} and {len(values)}")
+        _check_weights(values, lambda e: (rows[e], columns[e]))
+        if n is None:
+            n = len(nodes) if nodes is not None else max(rows.max(initial=-1), columns.max(initial=-1)) + 1
+        for ends in (rows, columns):
+            if len(ends) and not (ends.min() >= 0 and ends.max() < n):
+                raise ValueError(f"edge ends must lie between 0 and {n - 1}, got {ends.min()} to {ends.max()}")
+        if not directed:
+            back = rows != columns
+            rows, columns = np.concatenate([rows, columns[back]]), np.concatenate([columns, rows[back]])
+            values = np.concatenate([values, values[back]])
+        matrix = sparse.coo_array((values.astype(np.float64), (rows, columns)), shape=(n, n)).tocsr()
+        matrix.eliminate_zeros()
+        total = None if (matrix.data == 1).all() else matrix.data
+        return cls(matrix.indptr, matrix.indices, total, nodes=nodes, directed=directed)
+
+    def __len__(self) -> int:
+        return len(self.nodes)
+
+    def __iter__(self) -> Iterator[Hashable]:
+        return iter(self.nodes)
+
+    def __contains__(self, node: object) -> bool:
+        return self._find(node) is not None
+
+    def __repr__(self) -> str:
+        kind = "directed " if self._directed else ""
+        return f"{kind}CSRGraph with {len(self)} nodes and {self.number_of_edges()} edges"
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {**self.__dict__, "_idle_workspaces": []}
+
+    def is_directed(self) -> bool:
+        """Whether the rows hold out-edges only."""
+        return self._directed
+
+    def is_multigraph(self) -> bool:
+        """Always False: parallel edges were added up."""
+        return False
+
+    def number_of_nodes(self) -> int:
+        """The number of nodes."""
+        return len(self)
+
+    def number_of_edges(self) -> int:
+        """The number of edges, a self-loop counting as one."""
+        return len(self.indices) if self._directed else (len(self.indices) + self._self_loops) // 2
+
+    def index(self, node: Hashable) -> int:
+        """The row of `node`.
+
+        Raises
+        ------
+        networkx.NodeNotFound
+            If `node` is not in the graph.
+        """
+        u = self._find(node)
+        if u is None:
+            raise nx.NodeNotFound(f"node {node!r} is not in the graph")
+        return u
+
+    def to_scipy(self) -> sparse.csr_array:
+        """The adjacency matrix, sharing this graph's arrays where it can."""
+        data = np.ones(len(self.indices)) if self.weights is None else self.weights
+        return sparse.csr_array((data, self.indices, self.indptr), shape=(len(self), len(self)))
+
+    @cached_property
+    def largest_degree(self) -> float:
+        """The largest weighted degree."""
+        return float(self.degrees.max())
+
+    @cached_property
+    def has_dead_ends(self) -> bool:
+        """Whether some node has no out-edge."""
+        return bool((self.degrees == 0.0).any())
+
+    @cached_property
+    def _self_loops(self) -> int:
+        return int((self.indices == np.repeat(np.arange(len(self)), np.diff(self.indptr))).sum())
+
+    def _find(self, node: Any) -> int | None:
+        try:
+            if self._index is not None:
+                return self._index.get(node)
+            u = operator.index(node)
+        except TypeError:  # unhashable, or not an integer: no node of this graph
+            return None
+        return u if 0 <= u < len(self.nodes) else None
+
+    def _checked_weights(self, weights: ArrayLike) -> NDArray[np.float64]:
+        values = np.asarray(weights)
+        if values.shape != self.indices.shape:
+            raise ValueError(f"weights must be parallel to indices, got shapes {values.shape} and {self.indices.shape}")
+        _check_weights(values, lambda e: (np.searchsorted(self.indptr, e, "right") - 1, self.indices[e]))
+        if not (values > 0).all():
+            raise ValueError("weights must be positive; leave edges of weight 0 out of the arrays")
+        return _frozen(values.astype(np.float64, copy=False))
+
+    def _sum_rows(self) -> NDArray[np.float64]:
+        if self.weights is None:
+            return np.diff(self.indptr).astype(np.float64)
+        return self.to_scipy() @ np.ones(len(self))
+
+
+def as_csr_graph(G: Any, weight: str | None = "weight") -> CSRGraph:
+    """The CSRGraph of whatever graph a user passes; `weight` is not looked at where `G` is one already."""
+    if isinstance(G, CSRGraph):
+        return G
+    if isinstance(G, nx.Graph):
+        return CSRGraph.from_networkx(G, weight)
+    if sparse.issparse(G):
+        return CSRGraph.from_scipy(G, weight=weight)
+    raise TypeError(f"expected an nx.Graph, a scipy sparse array or a CSRGraph, got {type(G).__name__}")
+
+
+def _conversion_cache(G: nx.Graph) -> dict[Any, Any] | None:
+    """Where NetworkX keeps what this backend made of `G`; None for views, which are never told of changes."""
+    cache = getattr(G, "__networkx_cache__", None)
+    if cache is None or hasattr(G, "_graph") or not nx.config.cache_converted_graphs:
+        return None
+    conversions: dict[Any, Any] = cache.setdefault("backends", {}).setdefault(BACKEND_NAME, {})
+    return conversions
+
+
+def _integers(values: ArrayLike, name: str) -> NDArray[np.integer]:
+    array = np.asarray(values)
+    if array.size == 0:
+        array = array.astype(np.int32)
+    if array.ndim != 1 or array.dtype.kind not in "iu":
+        raise ValueError(
+            f"{name} must be a one-dimensional array of integers, got {array.dtype} of shape {array.shape}"
+        )
+    return array
+
+
+def _frozen(array: NDArray[Any]) -> NDArray[Any]:
+    view = np.ascontiguousarray(array).view()
+    view.flags.writeable = False
+    return view
+
+
+def _check_weights(values: NDArray[Any], ends: Any) -> None:
+    """Raise for the first bad weight; `ends` gives the edge at a position."""
+    if values.dtype.kind not in "biuf":
+        raise ValueError(f"weights must be real numbers, got dtype {values.dtype}")
+    smallest, largest = WEIGHT_RANGE
+    as_float = values.astype(np.float64, copy=False)
+    bad = ~((as_float == 0) | ((as_float >= smallest) & (as_float <= largest)))
+    if bad.any():
+        e = int(bad.argmax())
+        u, v = (int(end) for end in ends(e))
+        raise ValueError(
+            f"edge ({u}, {v}) has weight {values[e]}; a weight must be 0 or a number "
+            f"between {smallest:g} and {largest:g}"
+        )
