@@ -1,0 +1,27 @@
+import numpy as np
+from numpy.typing import NDArray
+
+def push(
+    indptr: NDArray[np.int32] | NDArray[np.int64],
+    indices: NDArray[np.int32],
+    weights: NDArray[np.float64],
+    degrees: NDArray[np.float64],
+    cells: NDArray[np.void],
+    estimate: NDArray[np.float64],
+    queue: NDArray[np.int32],
+    touched: NDArray[np.int32],
+    n_touched: int,
+    epsilon: float,
+    shift: float,
+    slope: float,
+    omega: float,
+    target: float,
+    epochs: int,
+    max_operations: int,
+    max_epochs: int,
+    measure: bool,
+    cancelled: NDArray[np.uint8],
+) -> tuple[int, int, int, int, float, bool]: ...
+def drain(
+    cells: NDArray[np.void], estimate: NDArray[np.float64], touched: NDArray[np.int32], n_touched: int
+) -> tuple[NDArray[np.int32], NDArray[np.float64], NDArray[np.float64]]: ...

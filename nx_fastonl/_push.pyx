@@ -1,0 +1,338 @@
+"""The local push over CSR arrays: the one hot loop of the package."""
+
+from cpython.exc cimport PyErr_CheckSignals
+from libc.float cimport DBL_MIN
+from libc.math cimport INFINITY, fabs, isinf
+from libc.stdint cimport int64_t
+
+import numpy as np
+
+from nx_fastonl._typedefs cimport node_t, offset_t
+
+cdef extern from *:
+    """
+    #if defined(__GNUC__) || defined(__clang__)
+    #define nx_fastonl_prefetch(address) __builtin_prefetch((const void*) (address))
+    #else
+    #define nx_fastonl_prefetch(address) ((void) 0)
+    #endif
+    """
+    void prefetch "nx_fastonl_prefetch" (const void* address) noexcept nogil
+
+# Edges walked between two looks at pending signals: some ten milliseconds.
+cdef int64_t EDGES_PER_SIGNAL_CHECK = 1 << 20
+# The queue is left for sweeps once an epoch this late still holds this part of the touched nodes.
+cdef int64_t EPOCHS_BEFORE_SWEEPS = 8
+cdef double ACTIVE_PART_FOR_SWEEPS = 0.25
+# How far ahead in the queue a row's offsets, its neighbours and their cells are asked for.
+cdef Py_ssize_t OFFSETS_AHEAD = 12
+cdef Py_ssize_t ROW_AHEAD = 6
+cdef Py_ssize_t CELLS_AHEAD = 2
+cdef Py_ssize_t CELLS_AT_MOST = 16
+
+cdef struct Cell:
+    double residual
+    double limit  # 0 until first touched; +inf while the node waits in the queue
+
+# A node is active while |residual| >= epsilon * neighbours; its pivot is shift + slope * degree.
+cdef struct System:
+    double epsilon
+    double shift
+    double slope
+
+cdef struct Ring:
+    Py_ssize_t head
+    Py_ssize_t tail
+    Py_ssize_t left  # nodes of the current epoch still to be pushed
+
+cdef struct Counters:
+    Py_ssize_t touched
+    int64_t operations
+    int64_t pushes
+    int64_t epochs
+    double decay  # sum over epochs of decay_of()
+
+
+cdef inline double limit_of(Py_ssize_t neighbours, System* system) noexcept nogil:
+    # A node without out-edges is settled by one push: any mass makes it active.
+    return system.epsilon * neighbours if neighbours > 0 else DBL_MIN
+
+
+cdef inline double pivot_of(double degree, System* system) noexcept nogil:
+    # An empty row (no edge, no shift) reads `1 * estimate == source`.
+    cdef double pivot = system.shift + system.slope * degree
+    return pivot if pivot != 0.0 else 1.0
+
+
+cdef inline void look_ahead(
+    const offset_t[::1] indptr, const node_t[::1] indices, const double[::1] degrees, Cell[::1] cells,
+    double[::1] estimate, const node_t[::1] queue, Py_ssize_t head,
+) noexcept nogil:
+    """Ask for the memory of the next rows. Slots past the tail hold old nodes: harmless, and never out of range."""
+    cdef node_t u = queue[head + OFFSETS_AHEAD]
+    cdef Py_ssize_t e, start, stop
+    prefetch(&indptr[u])
+    prefetch(&degrees[u])
+    prefetch(&estimate[u])
+    u = queue[head + ROW_AHEAD]
+    if indptr[u] < indptr[u + 1]:
+        prefetch(&indices[indptr[u]])
+    u = queue[head + CELLS_AHEAD]
+    start = indptr[u]
+    stop = min(<Py_ssize_t> indptr[u + 1], start + CELLS_AT_MOST)
+    for e in range(start, stop):
+        prefetch(&cells[indices[e]])
+
+
+# Invariant of both loops:  H @ estimate + residual == source,  H = diag(pivot) - W.
+# `queue` is a ring that holds each node at most once; with the slot that is written before it is known whether
+# its node is active that makes n + 1 slots.
+# `touched` lists every node whose residual was ever written, so that a reset costs no more than the push did.
+
+cdef void push_epoch(
+    const offset_t[::1] indptr, const node_t[::1] indices, const double[::1] weights, const double[::1] degrees,
+    Cell[::1] cells, double[::1] estimate, node_t[::1] queue, node_t[::1] touched,
+    System* system, int64_t edges, Ring* ring, Counters* count,
+) noexcept nogil:
+    """Push nodes in the order they became active, until the epoch ends or `edges` edges were walked."""
+    cdef bint weighted = weights.shape[0] > 0
+    cdef Py_ssize_t slots = queue.shape[0]
+    cdef Py_ssize_t tail = ring.tail
+    cdef Py_ssize_t e, start, stop
+    cdef node_t u, v
+    cdef double share, residual, limit
+    cdef bint active
+    while ring.left > 0 and edges > 0:
+        u = queue[ring.head]
+        if ring.head + OFFSETS_AHEAD < slots:
+            look_ahead(indptr, indices, degrees, cells, estimate, queue, ring.head)
+        ring.head += 1
+        if ring.head == slots:
+            ring.head = 0
+        ring.left -= 1
+        start = indptr[u]
+        stop = indptr[u + 1]
+        share = cells[u].residual / pivot_of(degrees[u], system)
+        cells[u].residual = 0.0
+        cells[u].limit = limit_of(stop - start, system)
+        estimate[u] += share
+        for e in range(start, stop):
+            v = indices[e]
+            residual = cells[v].residual + (share * weights[e] if weighted else share)
+            limit = cells[v].limit
+            if limit == 0.0:
+                limit = limit_of(indptr[v + 1] - indptr[v], system)
+                touched[count.touched] = v
+                count.touched += 1
+            active = fabs(residual) >= limit
+            queue[tail] = v
+            tail += active
+            if tail == slots:
+                tail = 0
+            cells[v].residual = residual
+            cells[v].limit = INFINITY if active else limit
+        edges -= stop - start + 1
+        count.operations += stop - start
+        count.pushes += 1
+    ring.tail = tail
+
+
+cdef Py_ssize_t sweep(
+    const offset_t[::1] indptr, const node_t[::1] indices, const double[::1] weights, const double[::1] degrees,
+    Cell[::1] cells, double[::1] estimate, node_t[::1] touched, Py_ssize_t position,
+    System* system, double omega, int64_t edges, Counters* count,
+) noexcept nogil:
+    """Over-relax the active nodes of `touched` from `position` on; return where it stopped.
+
+    Every relaxation lowers the energy of a symmetric system for 0 < omega < 2, so sweeps end.
+    """
+    cdef bint weighted = weights.shape[0] > 0
+    cdef Py_ssize_t e, start, stop
+    cdef node_t u, v
+    cdef double change, share
+    while position < count.touched and edges > 0:
+        u = touched[position]
+        position += 1
+        edges -= 1
+        if fabs(cells[u].residual) < cells[u].limit:
+            continue
+        start = indptr[u]
+        stop = indptr[u + 1]
+        change = omega * cells[u].residual if stop > start else cells[u].residual
+        share = change / pivot_of(degrees[u], system)
+        cells[u].residual -= change
+        estimate[u] += share
+        for e in range(start, stop):
+            v = indices[e]
+            if cells[v].limit == 0.0:
+                cells[v].limit = limit_of(indptr[v + 1] - indptr[v], system)
+                touched[count.touched] = v
+                count.touched += 1
+            cells[v].residual += share * weights[e] if weighted else share
+        edges -= stop - start
+        count.operations += stop - start
+        count.pushes += 1
+    return position
+
+
+cdef void set_limits(
+    const offset_t[::1] indptr, Cell[::1] cells, const node_t[::1] touched, System* system, Counters* count,
+) noexcept nogil:
+    cdef Py_ssize_t i
+    cdef node_t u
+    for i in range(count.touched):
+        u = touched[i]
+        cells[u].limit = limit_of(indptr[u + 1] - indptr[u], system)
+
+
+cdef void enqueue_active(
+    Cell[::1] cells, node_t[::1] queue, const node_t[::1] touched, Ring* ring, Counters* count,
+) noexcept nogil:
+    """Fill the empty ring with the active nodes, in the order they were touched."""
+    cdef Py_ssize_t i
+    cdef node_t u
+    ring.head = ring.tail = 0
+    for i in range(count.touched):
+        u = touched[i]
+        if fabs(cells[u].residual) >= cells[u].limit:
+            cells[u].limit = INFINITY
+            queue[ring.tail] = u
+            ring.tail += 1
+    ring.left = ring.tail
+
+
+cdef void sort_touched(Cell[::1] cells, node_t[::1] touched) noexcept nogil:
+    """List the touched nodes by index, so that sweeps walk the arrays forward."""
+    cdef Py_ssize_t u, i = 0
+    for u in range(cells.shape[0]):
+        if cells[u].limit != 0.0:
+            touched[i] = <node_t> u
+            i += 1
+
+
+cdef double mass_of(Cell[::1] cells, const node_t[::1] touched, Counters* count) noexcept nogil:
+    cdef double mass = 0.0
+    cdef Py_ssize_t i
+    for i in range(count.touched):
+        mass += fabs(cells[touched[i]].residual)
+    return mass
+
+
+cdef double decay_of(
+    const offset_t[::1] indptr, const double[::1] degrees, Cell[::1] cells, const node_t[::1] touched,
+    System* system, Counters* count,
+) noexcept nogil:
+    """The least part of the residual mass that pushing the queued nodes once removes.
+
+    A push at u removes the part g_u = 1 - D_u / pivot_u of its residual. Queued nodes hold at least epsilon per
+    neighbour and the others less, so the whole loses at least min(sum of g_u d_u over the queue / volume of the
+    support, min of g_u over the queue). For PageRank this is alpha * eta_t of the paper.
+    """
+    cdef double volume = 0.0, settled = 0.0, least = 1.0, part
+    cdef Py_ssize_t i, neighbours
+    cdef node_t u
+    for i in range(count.touched):
+        u = touched[i]
+        if cells[u].residual == 0.0:
+            continue
+        neighbours = indptr[u + 1] - indptr[u]
+        volume += neighbours
+        if isinf(cells[u].limit):
+            part = 1.0 - degrees[u] / pivot_of(degrees[u], system)
+            settled += part * neighbours
+            least = min(least, part)
+    return min(least, settled / volume) if volume > 0.0 else least
+
+
+cdef int check_interrupts(const unsigned char[::1] cancelled) except -1:
+    PyErr_CheckSignals()
+    if cancelled[0]:
+        raise KeyboardInterrupt
+    return 0
+
+
+def push(
+    const offset_t[::1] indptr, const node_t[::1] indices, const double[::1] weights, const double[::1] degrees,
+    Cell[::1] cells, double[::1] estimate, node_t[::1] queue, node_t[::1] touched, Py_ssize_t n_touched,
+    double epsilon, double shift, double slope, double omega, double target,
+    int64_t epochs, int64_t max_operations, int64_t max_epochs, bint measure, const unsigned char[::1] cancelled,
+):
+    """Push until no node is active, or the residual mass is at most `target`, or a budget ends.
+
+    `omega > 0` allows the switch from the queue to sweeps over-relaxed by omega; 0 keeps to the paper's FIFO order.
+    The first `n_touched` entries of `touched` hold mass on entry, after `epochs` epochs of earlier calls.
+    Returns the counters and whether it converged.
+    """
+    cdef System system = System(epsilon, shift, slope)
+    cdef Ring ring
+    cdef Counters count = Counters(n_touched, 0, 0, epochs, 0.0)
+    cdef int64_t pushes_before, next_check = EDGES_PER_SIGNAL_CHECK
+    cdef Py_ssize_t position
+    cdef bint converged = False
+    with nogil:
+        set_limits(indptr, cells, touched, &system, &count)
+        enqueue_active(cells, queue, touched, &ring, &count)
+        while ring.left > 0 and count.operations < max_operations and count.epochs < max_epochs:
+            if measure:
+                count.decay += decay_of(indptr, degrees, cells, touched, &system, &count)
+            count.epochs += 1
+            while ring.left > 0 and count.operations < max_operations:
+                push_epoch(
+                    indptr, indices, weights, degrees, cells, estimate, queue, touched, &system,
+                    min(EDGES_PER_SIGNAL_CHECK, max_operations - count.operations), &ring, &count,
+                )
+                if count.operations + count.pushes >= next_check:
+                    next_check = count.operations + count.pushes + EDGES_PER_SIGNAL_CHECK
+                    with gil:
+                        check_interrupts(cancelled)
+            if ring.left > 0:
+                break
+            ring.left = ring.tail - ring.head
+            if ring.left < 0:
+                ring.left += queue.shape[0]
+            if (omega > 0.0 and count.epochs >= EPOCHS_BEFORE_SWEEPS
+                    and ring.left > ACTIVE_PART_FOR_SWEEPS * count.touched):
+                break
+        converged = ring.left == 0
+        if not converged and target > 0.0:
+            system.epsilon = min(epsilon, target / indices.shape[0])  # no active node: mass below target
+        set_limits(indptr, cells, touched, &system, &count)
+        while not converged and omega > 0.0 and count.operations < max_operations and count.epochs < max_epochs:
+            if count.touched > cells.shape[0] // 4:
+                sort_touched(cells, touched)
+            position = 0
+            pushes_before = count.pushes
+            while position < count.touched and count.operations < max_operations:
+                position = sweep(
+                    indptr, indices, weights, degrees, cells, estimate, touched, position, &system, omega,
+                    min(EDGES_PER_SIGNAL_CHECK, max_operations - count.operations), &count,
+                )
+                with gil:
+                    check_interrupts(cancelled)
+            count.epochs += 1
+            converged = (position == count.touched and count.pushes == pushes_before) or (
+                target > 0.0 and mass_of(cells, touched, &count) <= target
+            )
+    return count.touched, count.operations, count.pushes, count.epochs, count.decay, converged
+
+
+def drain(Cell[::1] cells, double[::1] estimate, const node_t[::1] touched, Py_ssize_t n_touched):
+    """Take the touched nodes, their estimates and residuals out of the workspace, which is left all zero."""
+    nodes = np.empty(n_touched, dtype=np.int32)
+    estimates = np.empty(n_touched)
+    residuals = np.empty(n_touched)
+    cdef node_t[::1] nodes_out = nodes
+    cdef double[::1] estimates_out = estimates
+    cdef double[::1] residuals_out = residuals
+    cdef Py_ssize_t i
+    cdef node_t u
+    with nogil:
+        for i in range(n_touched):
+            u = touched[i]
+            nodes_out[i] = u
+            estimates_out[i] = estimate[u]
+            residuals_out[i] = cells[u].residual
+            estimate[u] = 0.0
+            cells[u].residual = 0.0
+            cells[u].limit = 0.0
+    return nodes, estimates, residuals

@@ -1,0 +1,142 @@
+"""One local push on a CSRGraph: scratch memory, budgets and tolerances around the compiled loop."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from nx_fastonl import _push
+from nx_fastonl.graph import NO_WEIGHTS, CSRGraph
+
+CELL = np.dtype([("residual", np.float64), ("limit", np.float64)])
+NEVER_CANCELLED = np.zeros(1, dtype=np.uint8)
+NO_LIMIT = np.iinfo(np.int64).max
+
+# By how much epsilon falls from round to round while a residual mass is asked for.
+GENTLEST_STEP, STEEPEST_STEP = 0.5, 1 / 16
+
+
+@dataclass(frozen=True)
+class System:
+    """The linear system ``H z = b`` with ``H = diag(pivot) - W`` and ``pivot = shift + slope * D``.
+
+    Personalised PageRank has ``slope = 1 / (1 - alpha)``, the regularised Laplacian ``shift = alpha``.
+    """
+
+    shift: float
+    slope: float
+
+    def pivots(self, degrees: NDArray[np.float64]) -> NDArray[np.float64]:
+        """The diagonal as the compiled loop has it: an empty row gets 1."""
+        pivots = self.shift + self.slope * degrees
+        return np.where(pivots != 0.0, pivots, 1.0)
+
+    def omega(self, graph: CSRGraph) -> float:
+        """The over-relaxation for sweeps, from the spectral radius of the Jacobi iteration."""
+        if graph.is_directed() or graph.largest_degree == 0.0:
+            return 1.0  # over-relaxation need not converge on a system that is not symmetric
+        radius = graph.largest_degree / (self.shift + self.slope * graph.largest_degree)
+        return 2.0 / (1.0 + math.sqrt(1.0 - radius**2))
+
+
+@dataclass(frozen=True)
+class PushResult:
+    """What a push left behind, over the touched nodes only: ``H @ estimate + residual == source``."""
+
+    nodes: NDArray[np.int32]
+    estimate: NDArray[np.float64]
+    residual: NDArray[np.float64]
+    operations: int
+    pushes: int
+    epochs: int
+    decay: float
+    converged: bool
+
+    @property
+    def residual_mass(self) -> float:
+        return float(np.abs(self.residual).sum())
+
+
+class _Workspace:
+    """Arrays of the graph's length, all zero between two pushes. Memory is committed only where a push writes."""
+
+    def __init__(self, n: int) -> None:
+        self.cells = np.zeros(n, dtype=CELL)
+        self.estimate = np.zeros(n)
+        self.queue = np.zeros(n + 1, dtype=np.int32)
+        self.touched = np.zeros(n, dtype=np.int32)
+
+
+def local_push(
+    graph: CSRGraph,
+    sources: Sequence[int],
+    masses: Sequence[float],
+    system: System,
+    epsilon: float,
+    *,
+    adaptive: bool = True,
+    mass_tolerance: float | None = None,
+    max_operations: int | None = None,
+    max_epochs: int | None = None,
+    measure: bool = False,
+    cancelled: NDArray[np.uint8] = NEVER_CANCELLED,
+) -> PushResult:
+    """Push from distinct `sources` until no residual reaches `epsilon` per neighbour.
+
+    With `mass_tolerance`, epsilon then falls until the residual mass is at most that. `adaptive` allows sweeps in place
+    of the paper's queue; `measure` sums up the decay of the mass that Theorem 4.2 bounds. Setting ``cancelled[0]`` from
+    another thread ends the push with KeyboardInterrupt.
+    """
+    omega = system.omega(graph) if adaptive else 0.0
+    max_operations = NO_LIMIT if max_operations is None else max_operations
+    max_epochs = NO_LIMIT if max_epochs is None else max_epochs
+    try:
+        workspace = graph._idle_workspaces.pop()
+    except IndexError:
+        workspace = _Workspace(len(graph))
+    cells, estimate, touched = workspace.cells, workspace.estimate, workspace.touched
+    n_touched = len(sources)
+    touched[:n_touched] = sources
+    cells["residual"][sources] = masses
+
+    operations = pushes = epochs = 0
+    decay = 0.0
+    while True:
+        n_touched, operations_now, pushes_now, epochs, decay, converged = _push.push(
+            graph.indptr,
+            graph.indices,
+            NO_WEIGHTS if graph.weights is None else graph.weights,
+            graph.degrees,
+            cells,
+            estimate,
+            workspace.queue,
+            touched,
+            n_touched,
+            epsilon,
+            system.shift,
+            system.slope,
+            omega,
+            mass_tolerance or 0.0,
+            epochs,
+            max_operations - operations,
+            max_epochs,
+            measure,
+            cancelled,
+        )
+        operations += operations_now
+        pushes += pushes_now
+        if mass_tolerance is None or not converged:
+            break
+        mass = float(np.abs(cells["residual"][touched[:n_touched]]).sum())
+        if mass <= mass_tolerance:
+            break
+        epsilon *= min(GENTLEST_STEP, max(STEEPEST_STEP, mass_tolerance / mass))
+
+    nodes, estimates, residuals = _push.drain(cells, estimate, touched, n_touched)
+    # Only a workspace that was drained goes back: one that an exception left half-written is dropped.
+    graph._idle_workspaces.append(workspace)
+    return PushResult(nodes, estimates, residuals, operations, pushes, epochs, decay, converged)
