@@ -1,0 +1,51 @@
+"""Checks of what callers pass, made once at the edge: each names the value and says what would be right."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Hashable, Mapping
+
+from nx_fastonl.graph import CSRGraph
+
+# The rows and values of a sparse vector over the nodes.
+SparseVector = tuple[list[int], list[float]]
+
+
+def check_fraction(name: str, value: float) -> None:
+    if not 0.0 < value < 1.0:
+        raise ValueError(f"{name} must lie strictly between 0 and 1, got {value!r}")
+
+
+def check_positive(name: str, value: float) -> None:
+    if not 0.0 < value < math.inf:
+        raise ValueError(f"{name} must be a positive number, got {value!r}")
+
+
+def check_count(name: str, value: int | None) -> None:
+    if value is not None and value < 1:
+        raise ValueError(f"{name} must be at least 1, got {value!r}")
+
+
+def sparse_vector(graph: CSRGraph, masses: Mapping[Hashable, float], name: str) -> SparseVector:
+    """Rows and values of a {node: mass} dict that holds some mass and nothing negative."""
+    rows, values = [], []
+    for node, mass in masses.items():
+        row = graph.index(node)
+        try:
+            value = float(mass)
+        except (TypeError, ValueError):
+            value = math.nan
+        if not (0.0 <= value < math.inf):
+            raise ValueError(f"{name} gives node {node!r} the value {mass!r}; it must be a number that is not negative")
+        if value > 0.0:
+            rows.append(row)
+            values.append(value)
+    if not rows:
+        raise ValueError(f"{name} sums to zero; at least one node needs a positive value")
+    return rows, values
+
+
+def distribution(graph: CSRGraph, masses: Mapping[Hashable, float], name: str) -> SparseVector:
+    rows, values = sparse_vector(graph, masses, name)
+    total = math.fsum(values)
+    return rows, [value / total for value in values]

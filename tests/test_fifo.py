@@ -1,0 +1,120 @@
+import math
+
+import networkx as nx
+import numpy as np
+import pytest
+from hypothesis import assume, given
+from hypothesis import strategies as st
+from numpy.testing import assert_allclose
+
+import nx_fastonl as fo
+from tests import oracles
+from tests.strategies import alphas, epsilons, masses, nodes_of, small_graphs
+
+KINDS = st.sampled_from(["ppr", "laplacian"])
+
+
+def test_pushes_in_the_order_of_the_paper(data, G, alpha, epsilon, kind):
+    source = data.draw(masses(G))
+    z, r, operations, pushes, epochs = oracles.fifo_push(G, source, alpha, epsilon, kind)
+    estimate, residual, info = fo.fifo_push(G, source, alpha, epsilon, kind, full_output=True)
+    if kind == "ppr":
+        degrees = dict(zip(G, oracles.adjacency(G).sum(axis=1), strict=True))
+        z = {u: alpha * (degrees[u] / (1 - alpha) or 1.0) * value for u, value in z.items()}
+    assert residual == {u: value for u, value in r.items() if value}
+    assert estimate == pytest.approx({u: value for u, value in z.items() if value}, rel=1e-14)
+    assert (info.operations, info.pushes, info.epochs) == (operations, pushes, epochs)
+
+
+@given(st.data(), small_graphs(), alphas(), epsilons())
+def test_residual_mass_is_the_exact_l1_error(data, G, alpha, epsilon):
+    source = data.draw(nodes_of(G))
+    assume(G.degree(source) > 0)
+    estimate, residual, info = fo.fifo_push(G, source, alpha, epsilon, full_output=True)
+    indicator = oracles.to_vector({source: 1.0}, G)
+    exact = oracles.pagerank(oracles.adjacency(G), indicator, 1 - alpha)
+    error = np.abs(exact - oracles.to_vector(estimate, G)).sum()
+    assert_allclose(error, info.residual_mass, atol=1e-13)
+    assert_allclose(sum(residual.values()), info.residual_mass, rtol=1e-12)
+    assert_allclose(sum(estimate.values()) + sum(residual.values()), 1.0, rtol=1e-12)
+
+
+@given(st.data(), small_graphs(), alphas(), epsilons(), KINDS)
+def test_both_bounds_hold(data, G, alpha, epsilon, kind):
+    source = data.draw(masses(G))
+    *_, info = fo.fifo_push(G, source, alpha, epsilon, kind, full_output=True)
+    assert info.operations <= info.worst_case_bound
+    assert info.operations <= info.local_bound * (1 + 1e-9)
+
+
+@pytest.mark.parametrize("name", ["cora", "citeseer", "political", "pubmed", "mnist"])
+@pytest.mark.parametrize("kind", ["ppr", "laplacian"])
+def test_both_bounds_hold_on_real_graphs(real_graph, name, kind):
+    graph = real_graph(name)
+    for source in range(0, len(graph), len(graph) // 10):
+        for epsilon in (1e-3, 1e-5):
+            *_, info = fo.fifo_push(graph, source, 0.15, epsilon, kind, full_output=True)
+            assert info.outcome == "converged"
+            assert info.operations <= min(info.worst_case_bound, info.local_bound)
+
+
+def test_worst_case_bound_is_that_of_the_paper(karate):
+    *_, info = fo.fifo_push(karate, 0, 0.2, 1e-3, full_output=True)
+    assert info.worst_case_bound == pytest.approx(1 / (0.2 * 1e-3))
+
+
+@given(st.data(), small_graphs(directed=True), alphas())
+def test_directed_graphs_push_along_out_edges(data, G, alpha):
+    source = data.draw(nodes_of(G))
+    estimate, _ = fo.fifo_push(G, source, alpha, 1e-12)
+    W = oracles.adjacency(G)
+    z = np.linalg.solve(oracles.dense_system(W, alpha, "ppr"), oracles.to_vector({source: 1.0}, G))
+    degrees = W.sum(axis=1)
+    exact = alpha * np.where(degrees > 0, degrees / (1 - alpha), 1.0) * z
+    assert_allclose(oracles.to_vector(estimate, G), exact, atol=1e-9)
+
+
+def test_budget(karate):
+    estimate, residual, info = fo.fifo_push(karate, 0, epsilon=1e-9, max_operations=50, full_output=True)
+    assert info.outcome == "budget exhausted"
+    assert 50 <= info.operations < 50 + 17
+    assert math.isinf(info.local_bound)
+    assert sum(estimate.values()) + sum(residual.values()) == pytest.approx(1.0)
+
+
+def test_results_are_plain_python(karate):
+    for nodes in (karate, nx.relabel_nodes(karate, str), nx.to_scipy_sparse_array(karate)):
+        source = next(iter(nodes)) if isinstance(nodes, nx.Graph) else 0
+        estimate, residual, info = fo.fifo_push(nodes, source, full_output=True)
+        for result in (estimate, residual):
+            assert {type(node) for node in result} == {type(source)}
+            assert {type(value) for value in result.values()} == {float}
+        assert type(info.operations) is int
+        assert type(info.residual_mass) is type(info.local_bound) is type(info.worst_case_bound) is float
+
+
+def test_bad_arguments(karate):
+    with pytest.raises(nx.NodeNotFound, match="'x'"):
+        fo.fifo_push(karate, "x")
+    with pytest.raises(nx.NodeNotFound, match="99"):
+        fo.fifo_push(karate, {0: 1, 99: 1})
+    with pytest.raises(ValueError, match="source gives node 0 the value -1"):
+        fo.fifo_push(karate, {0: -1})
+    with pytest.raises(ValueError, match="source gives node 0 the value 'a'"):
+        fo.fifo_push(karate, {0: "a"})
+    with pytest.raises(ValueError, match="sums to zero"):
+        fo.fifo_push(karate, {0: 0.0})
+    for alpha in (0, 1, -0.5, math.nan):
+        with pytest.raises(ValueError, match="alpha must lie strictly between 0 and 1"):
+            fo.fifo_push(karate, 0, alpha)
+    with pytest.raises(ValueError, match="alpha must be a positive number, got 0"):
+        fo.fifo_push(karate, 0, 0, kind="laplacian")
+    for epsilon in (0, -1, math.inf, math.nan):
+        with pytest.raises(ValueError, match="epsilon must be a positive number"):
+            fo.fifo_push(karate, 0, epsilon=epsilon)
+    with pytest.raises(ValueError, match='"ppr" or "laplacian", got \'heat\''):
+        fo.fifo_push(karate, 0, kind="heat")
+    with pytest.raises(ValueError, match="max_operations"):
+        fo.fifo_push(karate, 0, max_operations=-1)
+    with pytest.raises(nx.NetworkXNotImplemented, match="undirected"):
+        fo.fifo_push(nx.DiGraph(karate), 0, kind="laplacian")

@@ -1,0 +1,168 @@
+import networkx as nx
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from numpy.testing import assert_allclose
+from scipy import sparse
+
+import nx_fastonl as fo
+from tests import oracles
+from tests.strategies import alphas, masses, nodes_of, small_graphs
+
+
+class TestPersonalizedPagerankLocal:
+    @given(st.data(), st.one_of(small_graphs(), small_graphs(directed=True)), alphas(), st.booleans())
+    def test_equals_networkx(self, data, G, damping, jumps):
+        parameters = {"alpha": damping, "personalization": data.draw(masses(G))}
+        if jumps:
+            parameters["dangling"] = data.draw(masses(G))
+        expected = oracles.networkx_pagerank(G, **parameters)
+        found = fo.personalized_pagerank_local(G, tol=1e-11, **parameters)
+        assert_allclose(oracles.to_vector(found, G), oracles.to_vector(expected, G), atol=1e-9)
+
+    @given(
+        st.data(),
+        st.one_of(small_graphs(), small_graphs(directed=True)),
+        alphas(),
+        st.sampled_from([0.5, 1e-2, 1e-5, None]),
+        st.booleans(),
+    )
+    def test_error_is_certified(self, data, G, damping, tol, jumps):
+        seeds = data.draw(masses(G))
+        dangling = data.draw(masses(G)) if jumps else None
+        found, info = fo.personalized_pagerank_local(
+            G, damping, seeds, tol=tol, dangling=dangling, epsilon=1e-3, full_output=True
+        )
+
+        def distribution(values):
+            return oracles.to_vector(values, G) / sum(values.values())
+
+        exact = oracles.pagerank(
+            oracles.adjacency(G), distribution(seeds), damping, distribution(dangling) if jumps else None
+        )
+        assert np.abs(oracles.to_vector(found, G) - exact).sum() <= info.l1_error + 1e-13
+        if tol is not None:
+            assert info.l1_error <= tol
+
+    @given(st.data(), small_graphs(), alphas(), st.integers(1, 6), st.sampled_from([1e-1, 1e-3, 1e-6]))
+    def test_top_k_is_right_where_it_is_certain(self, data, G, damping, k, epsilon):
+        seed = data.draw(nodes_of(G))
+        everything = fo.personalized_pagerank_local(G, damping, seed, epsilon=epsilon)
+        top, info = fo.personalized_pagerank_local(G, damping, seed, epsilon=epsilon, top_k=k, full_output=True)
+        assert list(top.values()) == sorted(everything.values(), reverse=True)[:k]
+        if info.top_k_certain:
+            exact = oracles.pagerank(oracles.adjacency(G), oracles.to_vector({seed: 1.0}, G), damping)
+            kth = np.sort(exact)[::-1][: len(top)].min()
+            for node, value in zip(G, exact, strict=True):
+                assert value <= kth + 1e-12 or node in top
+
+    def test_top_k_becomes_certain(self, karate):
+        certain = [
+            fo.personalized_pagerank_local(karate, personalization=0, top_k=5, epsilon=epsilon, full_output=True)[1]
+            for epsilon in (1e-1, 1e-8)
+        ]
+        assert [info.top_k_certain for info in certain] == [False, True]
+
+    def test_forms_of_personalization(self, karate):
+        expected = fo.personalized_pagerank_local(karate, personalization={0: 2, 5: 2})
+        for seeds in ([0, 5], {0, 5}, np.array([0, 5]), [0, 5, 5], {0: 0.5, 5: 0.5, 7: 0}):
+            assert fo.personalized_pagerank_local(karate, personalization=seeds) == pytest.approx(expected)
+        grid = nx.grid_2d_graph(3, 3)
+        assert fo.personalized_pagerank_local(grid, personalization=(0, 0)) == fo.personalized_pagerank_local(
+            grid, personalization=[(0, 0)]
+        )
+
+    def test_default_is_the_global_vector(self, karate):
+        found = fo.personalized_pagerank_local(karate, tol=1e-12)
+        assert found == pytest.approx(oracles.networkx_pagerank(karate), abs=1e-11)
+
+    def test_positional_arguments_are_those_of_networkx(self):
+        G = nx.DiGraph([(0, 1, {"cost": 2}), (0, 2, {"cost": 1}), (2, 0, {"cost": 1})])
+        arguments = (0.7, {0: 1}, 1000, 1e-13, {0: 1}, "cost", {2: 1})
+        assert fo.personalized_pagerank_local(G, *arguments) == pytest.approx(nx.pagerank(G, *arguments), abs=1e-12)
+
+    def test_isolated_seed_keeps_its_mass(self):
+        G = nx.Graph([(0, 1)])
+        G.add_node(2)
+        assert fo.personalized_pagerank_local(G, personalization=2) == {2: pytest.approx(1.0)}
+        found = fo.personalized_pagerank_local(G, personalization=[0, 2], tol=1e-12)
+        expected = oracles.networkx_pagerank(G, personalization={0: 1, 2: 1})
+        assert found == pytest.approx(expected, abs=1e-10)
+
+    def test_passes_run_out(self, karate):
+        with pytest.raises(nx.PowerIterationFailedConvergence):
+            fo.personalized_pagerank_local(karate, personalization=0, max_iter=3, tol=1e-9)
+
+    def test_networkx_and_scipy_and_csr_agree(self, karate):
+        expected = fo.personalized_pagerank_local(karate, personalization=0)
+        for G in (nx.to_scipy_sparse_array(karate), fo.CSRGraph.from_networkx(karate)):
+            assert fo.personalized_pagerank_local(G, personalization=0) == pytest.approx(expected)
+
+    def test_bad_arguments(self, karate):
+        with pytest.raises(nx.NodeNotFound, match="'nobody'"):
+            fo.personalized_pagerank_local(karate, personalization="nobody")
+        with pytest.raises(nx.NodeNotFound, match="99"):
+            fo.personalized_pagerank_local(karate, personalization=[0, 99])
+        with pytest.raises(ValueError, match="personalization sums to zero"):
+            fo.personalized_pagerank_local(karate, personalization={0: 0})
+        with pytest.raises(ValueError, match="personalization sums to zero"):
+            fo.personalized_pagerank_local(karate, personalization=[])
+        with pytest.raises(ValueError, match="dangling sums to zero"):
+            fo.personalized_pagerank_local(karate, personalization=0, dangling={})
+        with pytest.raises(nx.NodeNotFound, match="77"):
+            fo.personalized_pagerank_local(karate, personalization=0, nstart={77: 1})
+        with pytest.raises(ValueError, match=r"alpha must lie strictly between 0 and 1, got 1\.5"):
+            fo.personalized_pagerank_local(karate, 1.5)
+        for name in ("tol", "epsilon"):
+            with pytest.raises(ValueError, match=f"{name} must be a positive number, got -1"):
+                fo.personalized_pagerank_local(karate, personalization=0, **{name: -1})
+        for name in ("top_k", "max_iter"):
+            with pytest.raises(ValueError, match=f"{name} must be at least 1, got 0"):
+                fo.personalized_pagerank_local(karate, personalization=0, **{name: 0})
+
+
+class TestPprMatrix:
+    @pytest.mark.parametrize("n_jobs", [None, 1, 2, -1])
+    @pytest.mark.parametrize("directed", [False, True])
+    def test_rows_are_the_single_vectors(self, n_jobs, directed):
+        G = nx.gnp_random_graph(40, 0.08, seed=3, directed=directed)
+        P = fo.ppr_matrix(G, epsilon=1e-5, n_jobs=n_jobs)
+        assert isinstance(P, sparse.csr_array)
+        for u in G:
+            row = P[[u]].toarray()[0]
+            assert_allclose(
+                row, oracles.to_vector(fo.personalized_pagerank_local(G, personalization=u, epsilon=1e-5), G)
+            )
+
+    def test_top_k_keeps_the_largest_in_column_order(self, karate):
+        full = fo.ppr_matrix(karate, [3, 3, 8], top_k=None).toarray()
+        cut = fo.ppr_matrix(karate, [3, 3, 8], top_k=4)
+        assert cut.has_sorted_indices
+        assert np.diff(cut.indptr).tolist() == [4, 4, 4]
+        for whole, kept in zip(full, cut.toarray(), strict=True):
+            largest = np.argsort(-whole)[:4]
+            assert set(np.flatnonzero(kept)) == set(largest)
+            assert_allclose(kept[largest], whole[largest])
+
+    def test_string_nodes_follow_the_order_of_the_graph(self):
+        G = nx.Graph([("b", "a"), ("a", "c")])
+        P = fo.ppr_matrix(G, sources=["c"])
+        assert P.shape == (1, 3)
+        assert P[0, list(G).index("c")] == fo.personalized_pagerank_local(G, personalization="c")["c"]
+
+    def test_no_sources(self, karate):
+        assert fo.ppr_matrix(karate, []).shape == (0, 34)
+
+    def test_progress(self, karate, capsys):
+        pytest.importorskip("tqdm")
+        fo.ppr_matrix(karate, [0, 1], progress=True)
+        assert "2/2" in capsys.readouterr().err
+
+    def test_bad_arguments(self, karate):
+        with pytest.raises(nx.NodeNotFound, match="99"):
+            fo.ppr_matrix(karate, [99])
+        with pytest.raises(ValueError, match="n_jobs must be a positive number of threads or -1"):
+            fo.ppr_matrix(karate, [0], n_jobs=0)
+        with pytest.raises(ValueError, match="top_k"):
+            fo.ppr_matrix(karate, [0], top_k=0)
