@@ -12,23 +12,41 @@ from nx_fastonl._typedefs cimport node_t, offset_t
 cdef extern from *:
     """
     #if defined(__GNUC__) || defined(__clang__)
-    #define nx_fastonl_prefetch(address) __builtin_prefetch((const void*) (address))
+    /* The empty asm keeps the compiler from judging a function that only prefetches to be without effect. */
+    #define nx_fastonl_prefetch(address) \\
+        do { __builtin_prefetch((const void*) (address)); __asm__ volatile(""); } while (0)
     #else
     #define nx_fastonl_prefetch(address) ((void) 0)
     #endif
+    #include <stdint.h>
+    #include <string.h>
+    /* `condition ? yes : no` without a jump: the hot loop's outcome is a coin toss, and a wrong guess costs more
+       than the rest of an edge. Compilers turn the plain expression back into a jump. */
+    static inline double nx_fastonl_blend(int condition, double yes, double no) {
+        uint64_t mask = -(uint64_t) (condition != 0), yes_bits, no_bits;
+        memcpy(&yes_bits, &yes, 8);
+        memcpy(&no_bits, &no, 8);
+        no_bits = (yes_bits & mask) | (no_bits & ~mask);
+        memcpy(&no, &no_bits, 8);
+        return no;
+    }
     """
     void prefetch "nx_fastonl_prefetch" (const void* address) noexcept nogil
+    double blend "nx_fastonl_blend" (bint condition, double yes, double no) noexcept nogil
 
 # Edges walked between two looks at pending signals: some ten milliseconds.
 cdef int64_t EDGES_PER_SIGNAL_CHECK = 1 << 20
 # The queue is left for sweeps once an epoch this late still holds this part of the touched nodes.
 cdef int64_t EPOCHS_BEFORE_SWEEPS = 8
 cdef double ACTIVE_PART_FOR_SWEEPS = 0.25
-# How far ahead in the queue a row's offsets, its neighbours and their cells are asked for.
-cdef Py_ssize_t OFFSETS_AHEAD = 12
-cdef Py_ssize_t ROW_AHEAD = 6
-cdef Py_ssize_t CELLS_AHEAD = 2
-cdef Py_ssize_t CELLS_AT_MOST = 16
+# By how much epsilon falls from round to round.
+cdef double EPSILON_STEP = 0.25
+# How far ahead in the list of nodes a row's offsets, its neighbours and their cells are asked for.
+cdef Py_ssize_t OFFSETS_AHEAD = 16
+cdef Py_ssize_t ROW_AHEAD = 9
+cdef Py_ssize_t CELLS_AHEAD = 4
+cdef enum:
+    CELLS_PER_ROW = 8
 
 cdef struct Cell:
     double residual
@@ -66,22 +84,35 @@ cdef inline double pivot_of(double degree, System* system) noexcept nogil:
 
 cdef inline void look_ahead(
     const offset_t[::1] indptr, const node_t[::1] indices, const double[::1] degrees, Cell[::1] cells,
-    double[::1] estimate, const node_t[::1] queue, Py_ssize_t head,
+    double[::1] estimate, const node_t[::1] nodes, Py_ssize_t position,
 ) noexcept nogil:
-    """Ask for the memory of the next rows. Slots past the tail hold old nodes: harmless, and never out of range."""
-    cdef node_t u = queue[head + OFFSETS_AHEAD]
-    cdef Py_ssize_t e, start, stop
+    """Ask for the memory of the rows that `nodes` names next.
+
+    Slots of `nodes` that were not written yet hold old nodes: of no use, but never out of range.
+    """
+    cdef node_t u
+    cdef Py_ssize_t i, start
+    if position + OFFSETS_AHEAD >= nodes.shape[0] or indices.shape[0] < CELLS_PER_ROW:
+        return
+    u = nodes[position + OFFSETS_AHEAD]
     prefetch(&indptr[u])
     prefetch(&degrees[u])
     prefetch(&estimate[u])
-    u = queue[head + ROW_AHEAD]
-    if indptr[u] < indptr[u + 1]:
-        prefetch(&indices[indptr[u]])
-    u = queue[head + CELLS_AHEAD]
-    start = indptr[u]
-    stop = min(<Py_ssize_t> indptr[u + 1], start + CELLS_AT_MOST)
-    for e in range(start, stop):
-        prefetch(&cells[indices[e]])
+    start = min(<Py_ssize_t> indptr[nodes[position + ROW_AHEAD]], indices.shape[0] - 1)
+    prefetch(&indices[start])
+    # As many cells for every row, so that no jump depends on its length.
+    start = min(<Py_ssize_t> indptr[nodes[position + CELLS_AHEAD]], indices.shape[0] - CELLS_PER_ROW)
+    for i in range(CELLS_PER_ROW):
+        prefetch(&cells[indices[start + i]])
+
+
+cdef inline double touch(
+    const offset_t[::1] indptr, node_t[::1] touched, node_t v, System* system, Counters* count,
+) noexcept nogil:
+    """List a node that is met for the first time; return its limit."""
+    touched[count.touched] = v
+    count.touched += 1
+    return limit_of(indptr[v + 1] - indptr[v], system)
 
 
 # Invariant of both loops:  H @ estimate + residual == source,  H = diag(pivot) - W.
@@ -104,8 +135,7 @@ cdef void push_epoch(
     cdef bint active
     while ring.left > 0 and edges > 0:
         u = queue[ring.head]
-        if ring.head + OFFSETS_AHEAD < slots:
-            look_ahead(indptr, indices, degrees, cells, estimate, queue, ring.head)
+        look_ahead(indptr, indices, degrees, cells, estimate, queue, ring.head)
         ring.head += 1
         if ring.head == slots:
             ring.head = 0
@@ -121,16 +151,14 @@ cdef void push_epoch(
             residual = cells[v].residual + (share * weights[e] if weighted else share)
             limit = cells[v].limit
             if limit == 0.0:
-                limit = limit_of(indptr[v + 1] - indptr[v], system)
-                touched[count.touched] = v
-                count.touched += 1
+                limit = touch(indptr, touched, v, system, count)
             active = fabs(residual) >= limit
             queue[tail] = v
             tail += active
             if tail == slots:
                 tail = 0
             cells[v].residual = residual
-            cells[v].limit = INFINITY if active else limit
+            cells[v].limit = blend(active, INFINITY, limit)
         edges -= stop - start + 1
         count.operations += stop - start
         count.pushes += 1
@@ -152,6 +180,7 @@ cdef Py_ssize_t sweep(
     cdef double change, share
     while position < count.touched and edges > 0:
         u = touched[position]
+        look_ahead(indptr, indices, degrees, cells, estimate, touched, position)
         position += 1
         edges -= 1
         if fabs(cells[u].residual) < cells[u].limit:
@@ -165,9 +194,7 @@ cdef Py_ssize_t sweep(
         for e in range(start, stop):
             v = indices[e]
             if cells[v].limit == 0.0:
-                cells[v].limit = limit_of(indptr[v + 1] - indptr[v], system)
-                touched[count.touched] = v
-                count.touched += 1
+                cells[v].limit = touch(indptr, touched, v, system, count)
             cells[v].residual += share * weights[e] if weighted else share
         edges -= stop - start
         count.operations += stop - start
@@ -178,6 +205,7 @@ cdef Py_ssize_t sweep(
 cdef void set_limits(
     const offset_t[::1] indptr, Cell[::1] cells, const node_t[::1] touched, System* system, Counters* count,
 ) noexcept nogil:
+    """Give the touched nodes the limits of the current epsilon; none is queued any more."""
     cdef Py_ssize_t i
     cdef node_t u
     for i in range(count.touched):
@@ -254,50 +282,55 @@ cdef int check_interrupts(const unsigned char[::1] cancelled) except -1:
 def push(
     const offset_t[::1] indptr, const node_t[::1] indices, const double[::1] weights, const double[::1] degrees,
     Cell[::1] cells, double[::1] estimate, node_t[::1] queue, node_t[::1] touched, Py_ssize_t n_touched,
-    double epsilon, double shift, double slope, double omega, double target,
+    double first_epsilon, double epsilon, double shift, double slope, double omega, double target,
     int64_t epochs, int64_t max_operations, int64_t max_epochs, bint measure, const unsigned char[::1] cancelled,
 ):
-    """Push until no node is active, or the residual mass is at most `target`, or a budget ends.
+    """Push until no node is active under `epsilon`, or the residual mass is at most `target`, or a budget ends.
 
-    `omega > 0` allows the switch from the queue to sweeps over-relaxed by omega; 0 keeps to the paper's FIFO order.
-    The first `n_touched` entries of `touched` hold mass on entry, after `epochs` epochs of earlier calls.
+    Rounds with a falling epsilon, from `first_epsilon` on, let mass gather before it is pushed. `omega > 0` allows the
+    switch from the queue to sweeps over-relaxed by omega. `first_epsilon == epsilon` and `omega == 0` are the paper's
+    FIFO order. The first `n_touched` entries of `touched` hold mass on entry, after `epochs` epochs of earlier calls.
     Returns the counters and whether it converged.
     """
-    cdef System system = System(epsilon, shift, slope)
+    cdef System system = System(first_epsilon, shift, slope)
     cdef Ring ring
     cdef Counters count = Counters(n_touched, 0, 0, epochs, 0.0)
     cdef int64_t pushes_before, next_check = EDGES_PER_SIGNAL_CHECK
     cdef Py_ssize_t position
-    cdef bint converged = False
+    cdef bint heavy = False, converged = False
     with nogil:
-        set_limits(indptr, cells, touched, &system, &count)
-        enqueue_active(cells, queue, touched, &ring, &count)
-        while ring.left > 0 and count.operations < max_operations and count.epochs < max_epochs:
-            if measure:
-                count.decay += decay_of(indptr, degrees, cells, touched, &system, &count)
-            count.epochs += 1
-            while ring.left > 0 and count.operations < max_operations:
-                push_epoch(
-                    indptr, indices, weights, degrees, cells, estimate, queue, touched, &system,
-                    min(EDGES_PER_SIGNAL_CHECK, max_operations - count.operations), &ring, &count,
-                )
-                if count.operations + count.pushes >= next_check:
-                    next_check = count.operations + count.pushes + EDGES_PER_SIGNAL_CHECK
-                    with gil:
-                        check_interrupts(cancelled)
-            if ring.left > 0:
-                break
-            ring.left = ring.tail - ring.head
-            if ring.left < 0:
-                ring.left += queue.shape[0]
-            if (omega > 0.0 and count.epochs >= EPOCHS_BEFORE_SWEEPS
-                    and ring.left > ACTIVE_PART_FOR_SWEEPS * count.touched):
-                break
-        converged = ring.left == 0
-        if not converged and target > 0.0:
-            system.epsilon = min(epsilon, target / indices.shape[0])  # no active node: mass below target
-        set_limits(indptr, cells, touched, &system, &count)
-        while not converged and omega > 0.0 and count.operations < max_operations and count.epochs < max_epochs:
+        while not (heavy or converged) and count.operations < max_operations and count.epochs < max_epochs:
+            set_limits(indptr, cells, touched, &system, &count)
+            enqueue_active(cells, queue, touched, &ring, &count)
+            while ring.left > 0 and not heavy and count.operations < max_operations and count.epochs < max_epochs:
+                if measure:
+                    count.decay += decay_of(indptr, degrees, cells, touched, &system, &count)
+                count.epochs += 1
+                while ring.left > 0 and count.operations < max_operations:
+                    push_epoch(
+                        indptr, indices, weights, degrees, cells, estimate, queue, touched, &system,
+                        min(EDGES_PER_SIGNAL_CHECK, max_operations - count.operations), &ring, &count,
+                    )
+                    if count.operations + count.pushes >= next_check:
+                        next_check = count.operations + count.pushes + EDGES_PER_SIGNAL_CHECK
+                        with gil:
+                            check_interrupts(cancelled)
+                if ring.left == 0:
+                    ring.left = ring.tail - ring.head
+                    if ring.left < 0:
+                        ring.left += queue.shape[0]
+                    heavy = (
+                        omega > 0.0 and count.epochs >= EPOCHS_BEFORE_SWEEPS
+                        and ring.left > ACTIVE_PART_FOR_SWEEPS * count.touched
+                    )
+            converged = ring.left == 0 and system.epsilon <= epsilon
+            system.epsilon = max(epsilon, system.epsilon * EPSILON_STEP)
+
+        if heavy:
+            # With a target, every node stays active until the mass must be below it.
+            system.epsilon = min(epsilon, target / indices.shape[0]) if target > 0.0 else epsilon
+            set_limits(indptr, cells, touched, &system, &count)
+        while heavy and not converged and count.operations < max_operations and count.epochs < max_epochs:
             if count.touched > cells.shape[0] // 4:
                 sort_touched(cells, touched)
             position = 0

@@ -170,10 +170,10 @@ def fifo_push(
     result = local_push(
         graph, sources, masses, system, limit, adaptive=False, max_operations=max_operations, measure=full_output
     )
-    estimates = result.estimate
+    pushed, estimates = result.pushed()
     if kind == "ppr":
-        estimates = alpha * system.pivots(graph.degrees[result.nodes]) * estimates
-    estimate = dict_from_arrays(graph.nodes, result.nodes, estimates)
+        estimates = alpha * system.pivots(graph.degrees[pushed]) * estimates
+    estimate = dict_from_arrays(graph.nodes, pushed, estimates)
     residual = dict_from_arrays(graph.nodes, result.nodes, result.residual)
     if not full_output:
         return estimate, residual
@@ -183,7 +183,7 @@ def fifo_push(
 def _push_info(
     graph: CSRGraph, system: System, limit: float, sources: list[int], mass: float, result: PushResult
 ) -> PushInfo:
-    pushed = result.nodes[result.estimate > 0.0]
+    pushed, _ = result.pushed()
     neighbours = graph.indptr[pushed + 1] - graph.indptr[pushed]
     pushed, neighbours = pushed[neighbours > 0], neighbours[neighbours > 0]
     pivots = system.pivots(graph.degrees[pushed])

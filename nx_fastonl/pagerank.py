@@ -165,11 +165,12 @@ def personalized_pagerank_local(
     nodes, values, certain = found.nodes, found.values, None
     if top_k is not None:
         top = np.argsort(-values, kind="stable")[:top_k]
-        nodes, values, certain = nodes[top], values[top], _top_is_certain(graph, found, top)
+        nodes, values, certain = nodes[top], values[top], _top_is_certain(graph, found, top, top_k)
     pagerank = dict_from_arrays(graph.nodes, nodes, values)
     if not full_output:
         return pagerank
-    return pagerank, PageRankInfo(found.l1_error, certain, found.operations, found.pushes, found.epochs)
+    work = (found.total(counter) for counter in ("operations", "pushes", "epochs"))
+    return pagerank, PageRankInfo(found.l1_error, certain, *work)
 
 
 def ppr_matrix(
@@ -252,15 +253,15 @@ def ppr_matrix(
 
 
 class _PageRank(NamedTuple):
-    """A PageRank vector over the touched nodes, with what is known of its error."""
+    """A PageRank vector over the nodes that were pushed, with what is known of its error."""
 
     nodes: NDArray[np.int32]
     values: NDArray[np.float64]
     l1_error: float
-    error_per_degree: float  # no value is off by more than this times its degree
-    operations: int
-    pushes: int
-    epochs: int
+    walks: list[tuple[float, PushResult]]  # the pushes that it is made of, and their factors
+
+    def total(self, counter: str) -> int:
+        return sum(getattr(result, counter) for _, result in self.walks)
 
 
 def _pagerank(
@@ -286,61 +287,58 @@ def _pagerank(
         if graph.has_dead_ends:
             mass_tolerance = tol * (1.0 - damping)
 
-    def walk(vector: SparseVector) -> tuple[PushResult, NDArray[np.float64], float]:
+    def walk(vector: SparseVector) -> tuple[PushResult, NDArray[np.int32], NDArray[np.float64], float]:
         result = local_push(
             graph, *vector, system, epsilon, mass_tolerance=mass_tolerance, max_epochs=max_iter, cancelled=cancelled
         )
         if not result.converged:
             raise nx.PowerIterationFailedConvergence(max_iter)
-        degrees = graph.degrees[result.nodes]
-        values = (1.0 - damping) * system.pivots(degrees) * result.estimate
-        leak = damping / (1.0 - damping) * float(values[degrees == 0.0].sum())
-        return result, values, leak
+        nodes, estimate = result.pushed()
+        degrees = graph.degrees[nodes]
+        values = (1.0 - damping) * system.pivots(degrees) * estimate
+        leak = damping / (1.0 - damping) * float(values[degrees == 0.0].sum()) if graph.has_dead_ends else 0.0
+        return result, nodes, values, leak
 
-    result, values, leak = walk(seeds)
+    result, nodes, values, leak = walk(seeds)
     if jumps is None or leak == 0.0:
         scale = 1.0 / (1.0 - leak)
-        return _PageRank(
-            result.nodes,
-            scale * values,
-            scale * result.residual_mass,
-            scale * _error_per_degree(graph, result),
-            result.operations,
-            result.pushes,
-            result.epochs,
-        )
-    again, values_again, leak_again = walk(jumps)
+        return _PageRank(nodes, scale * values, scale * result.residual_mass, [(scale, result)])
+    again, nodes_again, values_again, leak_again = walk(jumps)
     kappa = leak / (1.0 - leak_again)
-    nodes, position = np.unique(np.concatenate([result.nodes, again.nodes]), return_inverse=True)
+    union, position = np.unique(np.concatenate([nodes, nodes_again]), return_inverse=True)
     return _PageRank(
-        nodes,
+        union,
         np.bincount(position, np.concatenate([values, kappa * values_again])).astype(np.float64),
         result.residual_mass + kappa * again.residual_mass,
-        _error_per_degree(graph, result) + kappa * _error_per_degree(graph, again),
-        result.operations + again.operations,
-        result.pushes + again.pushes,
-        result.epochs + again.epochs,
+        [(1.0, result), (kappa, again)],
     )
 
 
-def _error_per_degree(graph: CSRGraph, result: PushResult) -> float:
+def _error_per_degree(graph: CSRGraph, found: _PageRank) -> float:
     """On an undirected graph |x - estimate| <= max(|r| / D) * D entrywise; a directed one has no such bound."""
     if graph.is_directed():
         return math.inf
-    degrees = graph.degrees[result.nodes]
-    return float((np.abs(result.residual[degrees > 0]) / degrees[degrees > 0]).max(initial=0.0))
+    error = 0.0
+    for factor, result in found.walks:
+        degrees = graph.degrees[result.nodes]
+        connected = degrees > 0.0
+        error += factor * float((np.abs(result.residual[connected]) / degrees[connected]).max(initial=0.0))
+    return error
 
 
-def _top_is_certain(graph: CSRGraph, found: _PageRank, top: NDArray[np.intp]) -> bool:
+def _top_is_certain(graph: CSRGraph, found: _PageRank, top: NDArray[np.intp], top_k: int) -> bool:
     """Whether every value of the top k, less its error, beats every other value plus its error."""
     if found.l1_error == 0.0 or len(top) == len(graph):
         return True
-    error = np.minimum(found.l1_error, found.error_per_degree * graph.degrees[found.nodes])
+    if len(top) < top_k:
+        return False
+    per_degree = _error_per_degree(graph, found)
+    error = np.minimum(found.l1_error, per_degree * graph.degrees[found.nodes])
     rest = np.ones(len(found.nodes), dtype=bool)
     rest[top] = False
     rival = (found.values + error)[rest].max(initial=0.0)
     if len(found.nodes) < len(graph):
-        rival = max(rival, min(found.l1_error, found.error_per_degree * graph.largest_degree))
+        rival = max(rival, min(found.l1_error, per_degree * graph.largest_degree))
     return bool((found.values - error)[top].min() > rival)
 
 

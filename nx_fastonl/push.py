@@ -16,7 +16,9 @@ CELL = np.dtype([("residual", np.float64), ("limit", np.float64)])
 NEVER_CANCELLED = np.zeros(1, dtype=np.uint8)
 NO_LIMIT = np.iinfo(np.int64).max
 
-# By how much epsilon falls from round to round while a residual mass is asked for.
+# Mass gathers under an epsilon this many times the one asked for before it is pushed on.
+FIRST_ROUND = 64.0
+# By how much epsilon falls while a residual mass is asked for.
 GENTLEST_STEP, STEEPEST_STEP = 0.5, 1 / 16
 
 
@@ -33,7 +35,8 @@ class System:
     def pivots(self, degrees: NDArray[np.float64]) -> NDArray[np.float64]:
         """The diagonal as the compiled loop has it: an empty row gets 1."""
         pivots = self.shift + self.slope * degrees
-        return np.where(pivots != 0.0, pivots, 1.0)
+        pivots[pivots == 0.0] = 1.0
+        return pivots
 
     def omega(self, graph: CSRGraph) -> float:
         """The over-relaxation for sweeps, from the spectral radius of the Jacobi iteration."""
@@ -55,6 +58,11 @@ class PushResult:
     epochs: int
     decay: float
     converged: bool
+
+    def pushed(self) -> tuple[NDArray[np.int32], NDArray[np.float64]]:
+        """The nodes that were pushed, often far fewer than were touched, and their estimates."""
+        where = np.flatnonzero(self.estimate)
+        return self.nodes[where], self.estimate[where]
 
     @property
     def residual_mass(self) -> float:
@@ -87,11 +95,12 @@ def local_push(
 ) -> PushResult:
     """Push from distinct `sources` until no residual reaches `epsilon` per neighbour.
 
-    With `mass_tolerance`, epsilon then falls until the residual mass is at most that. `adaptive` allows sweeps in place
-    of the paper's queue; `measure` sums up the decay of the mass that Theorem 4.2 bounds. Setting ``cancelled[0]`` from
-    another thread ends the push with KeyboardInterrupt.
+    With `mass_tolerance`, epsilon then falls until the residual mass is at most that. `adaptive` allows rounds and
+    sweeps in place of the paper's queue; `measure` sums up the decay of the mass that the paper's local bound rests
+    on. Setting ``cancelled[0]`` from another thread ends the push with KeyboardInterrupt.
     """
     omega = system.omega(graph) if adaptive else 0.0
+    first_epsilon = FIRST_ROUND * epsilon if adaptive else epsilon
     max_operations = NO_LIMIT if max_operations is None else max_operations
     max_epochs = NO_LIMIT if max_epochs is None else max_epochs
     try:
@@ -116,6 +125,7 @@ def local_push(
             workspace.queue,
             touched,
             n_touched,
+            first_epsilon,
             epsilon,
             system.shift,
             system.slope,
@@ -134,6 +144,7 @@ def local_push(
         mass = float(np.abs(cells["residual"][touched[:n_touched]]).sum())
         if mass <= mass_tolerance:
             break
+        first_epsilon = epsilon
         epsilon *= min(GENTLEST_STEP, max(STEEPEST_STEP, mass_tolerance / mass))
 
     nodes, estimates, residuals = _push.drain(cells, estimate, touched, n_touched)

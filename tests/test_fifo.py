@@ -14,6 +14,7 @@ from tests.strategies import alphas, epsilons, masses, nodes_of, small_graphs
 KINDS = st.sampled_from(["ppr", "laplacian"])
 
 
+@given(st.data(), small_graphs(), alphas(), epsilons(), KINDS)
 def test_pushes_in_the_order_of_the_paper(data, G, alpha, epsilon, kind):
     source = data.draw(masses(G))
     z, r, operations, pushes, epochs = oracles.fifo_push(G, source, alpha, epsilon, kind)
