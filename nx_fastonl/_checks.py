@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Hashable, Mapping
 
+from nx_fastonl._convert import WEIGHT_RANGE
 from nx_fastonl.graph import CSRGraph
 
 # The rows and values of a sparse vector over the nodes.
@@ -28,21 +29,23 @@ def check_count(name: str, value: int | None) -> None:
 
 def sparse_vector(graph: CSRGraph, masses: Mapping[Hashable, float], name: str) -> SparseVector:
     """Rows and values of a {node: mass} dict that holds some mass and nothing negative."""
-    rows, values = [], []
+    vector: dict[int, float] = {}
+    largest = WEIGHT_RANGE[1]
     for node, mass in masses.items():
         row = graph.index(node)
         try:
             value = float(mass)
-        except (TypeError, ValueError):
+        except (TypeError, ValueError, OverflowError):
             value = math.nan
-        if not (0.0 <= value < math.inf):
-            raise ValueError(f"{name} gives node {node!r} the value {mass!r}; it must be a number that is not negative")
+        if not 0.0 <= value <= largest:
+            raise ValueError(
+                f"{name} gives node {node!r} the value {mass!r}; it must be a number between 0 and {largest:g}"
+            )
         if value > 0.0:
-            rows.append(row)
-            values.append(value)
-    if not rows:
+            vector[row] = vector.get(row, 0.0) + value
+    if not vector:
         raise ValueError(f"{name} sums to zero; at least one node needs a positive value")
-    return rows, values
+    return list(vector), list(vector.values())
 
 
 def distribution(graph: CSRGraph, masses: Mapping[Hashable, float], name: str) -> SparseVector:

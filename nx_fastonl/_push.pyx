@@ -45,6 +45,7 @@ cdef double EPSILON_STEP = 0.25
 cdef Py_ssize_t OFFSETS_AHEAD = 16
 cdef Py_ssize_t ROW_AHEAD = 9
 cdef Py_ssize_t CELLS_AHEAD = 4
+cdef Py_ssize_t EDGES_AHEAD = 8  # within a row
 cdef enum:
     CELLS_PER_ROW = 8
 
@@ -72,8 +73,8 @@ cdef struct Counters:
 
 
 cdef inline double limit_of(Py_ssize_t neighbours, System* system) noexcept nogil:
-    # A node without out-edges is settled by one push: any mass makes it active.
-    return system.epsilon * neighbours if neighbours > 0 else DBL_MIN
+    # Never 0, which marks an untouched node. A node without out-edges is settled by one push: any mass makes it active.
+    return max(system.epsilon * neighbours, DBL_MIN)
 
 
 cdef inline double pivot_of(double degree, System* system) noexcept nogil:
@@ -147,6 +148,9 @@ cdef void push_epoch(
         cells[u].limit = limit_of(stop - start, system)
         estimate[u] += share
         for e in range(start, stop):
+            if e + EDGES_AHEAD < stop:
+                prefetch(&cells[indices[e + EDGES_AHEAD]])
+                prefetch(&indptr[indices[e + EDGES_AHEAD]])
             v = indices[e]
             residual = cells[v].residual + (share * weights[e] if weighted else share)
             limit = cells[v].limit

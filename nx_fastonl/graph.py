@@ -5,7 +5,7 @@ from __future__ import annotations
 import operator
 from collections.abc import Hashable, Iterator, Sequence
 from functools import cached_property
-from typing import Any
+from typing import Any, cast
 
 import networkx as nx
 import numpy as np
@@ -24,7 +24,7 @@ class CSRGraph:
     """A graph as compressed sparse rows: what every function of the package computes on.
 
     Passing an ``nx.Graph`` or a sparse array to a function makes one of these on the way; make it yourself to convert
-    once, or to work with graphs too large for NetworkX. It cannot be changed.
+    once, or to work with graphs too large for NetworkX. It cannot be changed, and copies the arrays that it is given.
 
     Parameters
     ----------
@@ -94,15 +94,15 @@ class CSRGraph:
             if not len(self.nodes) == len(self._index) == n:
                 raise ValueError(f"nodes must name each of the {n} nodes once, got {len(self._index)} names")
         offset_type = np.int32 if len(indices) <= np.iinfo(np.int32).max else np.int64
-        self.indptr = _frozen(indptr.astype(offset_type, copy=False))
-        self.indices = _frozen(indices.astype(np.int32, copy=False))
+        self.indptr = _frozen(indptr, offset_type)
+        self.indices = _frozen(indices, np.int32)
         self.weights = None if weights is None else self._checked_weights(weights)
-        self.degrees = _frozen(self._sum_rows())
+        self.degrees = _frozen(self._sum_rows(), np.float64)
         # Idle scratch memory of earlier pushes. list.pop and list.append are atomic, so threads share it safely.
         self._idle_workspaces: list[Any] = []
 
     @classmethod
-    def from_networkx(cls, G: nx.Graph, weight: str | None = "weight") -> CSRGraph:
+    def from_networkx(cls, G: nx.Graph[Any], weight: str | None = "weight") -> CSRGraph:
         """Convert a NetworkX graph, or fetch the conversion that NetworkX's cache holds.
 
         NetworkX drops the cache when a graph is changed through its methods. It does not see
@@ -141,7 +141,8 @@ class CSRGraph:
         key = (frozenset({(weight, 1)}) if weight is not None else False, False)
         graph = cache.get(key) if cache is not None else None
         if graph is None:
-            nodes, indptr, indices, weights = arrays_from_adjacency(G._adj, weight, G.is_multigraph())
+            adjacency = cast(Any, G)._adj  # the plain dict of dicts; G.adj would wrap every row
+            nodes, indptr, indices, weights = arrays_from_adjacency(adjacency, weight, G.is_multigraph())
             graph = cls(indptr, indices, weights, nodes=nodes, directed=G.is_directed())
             if cache is not None:
                 cache[key] = graph
@@ -341,7 +342,7 @@ class CSRGraph:
         _check_weights(values, lambda e: (np.searchsorted(self.indptr, e, "right") - 1, self.indices[e]))
         if not (values > 0).all():
             raise ValueError("weights must be positive; leave edges of weight 0 out of the arrays")
-        return _frozen(values.astype(np.float64, copy=False))
+        return _frozen(values, np.float64)
 
     def _sum_rows(self) -> NDArray[np.float64]:
         if self.weights is None:
@@ -360,7 +361,7 @@ def as_csr_graph(G: Any, weight: str | None = "weight") -> CSRGraph:
     raise TypeError(f"expected an nx.Graph, a scipy sparse array or a CSRGraph, got {type(G).__name__}")
 
 
-def _conversion_cache(G: nx.Graph) -> dict[Any, Any] | None:
+def _conversion_cache(G: nx.Graph[Any]) -> dict[Any, Any] | None:
     """Where NetworkX keeps what this backend made of `G`; None for views, which are never told of changes."""
     cache = getattr(G, "__networkx_cache__", None)
     if cache is None or hasattr(G, "_graph") or not nx.config.cache_converted_graphs:
@@ -380,10 +381,11 @@ def _integers(values: ArrayLike, name: str) -> NDArray[np.integer]:
     return array
 
 
-def _frozen(array: NDArray[Any]) -> NDArray[Any]:
-    view = np.ascontiguousarray(array).view()
-    view.flags.writeable = False
-    return view
+def _frozen(array: NDArray[Any], dtype: Any) -> NDArray[Any]:
+    """A copy that nobody can change: the compiled loops trust what was checked."""
+    copy = np.array(array, dtype=dtype)
+    copy.flags.writeable = False
+    return copy
 
 
 def _check_weights(values: NDArray[Any], ends: Any) -> None:

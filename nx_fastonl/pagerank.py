@@ -23,6 +23,8 @@ __all__ = ["PageRankInfo", "personalized_pagerank_local", "ppr_matrix"]
 
 # Where a push that aims at an L1 error starts; it falls from there as far as the error asks.
 FIRST_EPSILON = 1e-4
+# Few enough to keep threads evenly busy, many enough that handing them out costs nothing.
+SOURCES_PER_TASK = 16
 
 
 @dataclass(frozen=True)
@@ -234,17 +236,11 @@ def ppr_matrix(
 
     def row(u: int) -> tuple[NDArray[np.int32], NDArray[np.float64]]:
         found = _pagerank(graph, ([u], [1.0]), None, alpha, epsilon, cancelled=cancelled)
-        kept = np.flatnonzero(found.values)
-        if top_k is not None and len(kept) > top_k:
-            kept = kept[np.argsort(-found.values[kept], kind="stable")[:top_k]]
+        kept = np.argsort(-found.values, kind="stable")[:top_k]
         kept = kept[np.argsort(found.nodes[kept])]
         return found.nodes[kept], found.values[kept]
 
-    try:
-        found = list(_with_progress(_in_threads(row, rows, n_jobs), len(rows), progress))
-    except BaseException:
-        cancelled[0] = 1
-        raise
+    found = list(_with_progress(_in_threads(row, rows, n_jobs, cancelled), len(rows), progress))
     indptr = np.zeros(len(rows) + 1, dtype=np.int64)
     np.cumsum([len(nodes) for nodes, _ in found], out=indptr[1:])
     indices = np.concatenate([nodes for nodes, _ in found]) if found else np.empty(0, dtype=np.int32)
@@ -356,17 +352,22 @@ def _items(nodes: Any) -> list[Hashable]:
     return nodes.tolist() if isinstance(nodes, np.ndarray) else list(nodes)
 
 
-def _in_threads(function: Any, items: Any, n_jobs: int | None) -> Iterator[Any]:
+def _in_threads(function: Any, items: Any, n_jobs: int | None, cancelled: NDArray[np.uint8]) -> Iterator[Any]:
+    """Map over threads, in order. Whatever ends it early also ends the pushes that are under way."""
     if n_jobs is None or n_jobs == 1:
         yield from map(function, items)
         return
     if n_jobs == 0 or n_jobs < -1:
         raise ValueError(f"n_jobs must be a positive number of threads or -1 for all cores, got {n_jobs!r}")
+    batches = [items[start : start + SOURCES_PER_TASK] for start in range(0, len(items), SOURCES_PER_TASK)]
     with ThreadPoolExecutor(os.cpu_count() if n_jobs == -1 else n_jobs) as threads:
         try:
-            yield from threads.map(function, items)
-        finally:
+            for results in threads.map(lambda batch: [function(item) for item in batch], batches):
+                yield from results
+        except BaseException:
+            cancelled[0] = 1
             threads.shutdown(wait=False, cancel_futures=True)
+            raise
 
 
 def _with_progress(items: Iterator[Any], total: int, progress: bool) -> Iterable[Any]:

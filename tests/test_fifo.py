@@ -103,6 +103,8 @@ def test_bad_arguments(karate):
         fo.fifo_push(karate, {0: -1})
     with pytest.raises(ValueError, match="source gives node 0 the value 'a'"):
         fo.fifo_push(karate, {0: "a"})
+    with pytest.raises(ValueError, match="between 0 and 1e\\+100"):
+        fo.fifo_push(karate, {0: 1e300})
     with pytest.raises(ValueError, match="sums to zero"):
         fo.fifo_push(karate, {0: 0.0})
     for alpha in (0, 1, -0.5, math.nan):
@@ -119,3 +121,13 @@ def test_bad_arguments(karate):
         fo.fifo_push(karate, 0, max_operations=-1)
     with pytest.raises(nx.NetworkXNotImplemented, match="undirected"):
         fo.fifo_push(nx.DiGraph(karate), 0, kind="laplacian")
+
+
+def test_two_names_of_one_row_add_up():
+    class One:
+        def __index__(self):
+            return 1
+
+    graph = fo.CSRGraph.from_edges([0], [1])
+    twice = fo.fifo_push(graph, {1: 0.5, One(): 0.5})
+    assert twice == fo.fifo_push(graph, 1)

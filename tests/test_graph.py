@@ -239,6 +239,12 @@ class TestConstructor:
             with pytest.raises(ValueError, match="read-only"):
                 array[0] = 1
 
+    def test_arrays_are_copied(self):
+        indptr, indices, weights = np.array([0, 1, 2]), np.array([1, 0], dtype=np.int32), np.ones(2)
+        graph = CSRGraph(indptr, indices, weights)
+        indices[:] = 10**6
+        assert graph.indices.tolist() == [1, 0]
+
     def test_unknown_nodes(self):
         for graph in (CSRGraph([0, 0, 0], []), CSRGraph([0, 0, 0], [], nodes="ab")):
             for node in (2, -1, "c", 0.5, None, [0], {}):

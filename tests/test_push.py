@@ -114,6 +114,17 @@ def test_operation_budget(budget, adaptive):
     assert_allclose(H @ estimate + residual, np.eye(300)[5], atol=1e-12)
 
 
+@pytest.mark.parametrize("tiny", [5e-324, 1e-310])
+def test_limits_never_vanish(tiny):
+    """A limit of 0 marks an untouched node: were it ever set, nodes would be listed twice, past the end of the list."""
+    graph = CSRGraph.from_networkx(nx.complete_graph(12))
+    for adaptive in (True, False):
+        result = local_push(graph, [0], [1.0], ppr(0.5), tiny, adaptive=adaptive, max_operations=10_000)
+        assert sorted(result.nodes) == list(range(12))
+    result = local_push(graph, [0], [1.0], ppr(0.5), 0.1, mass_tolerance=tiny, max_operations=10_000)
+    assert sorted(result.nodes) == list(range(12))
+
+
 def test_epoch_budget():
     graph = CSRGraph.from_networkx(nx.barabasi_albert_graph(300, 4, seed=1))
     for adaptive in (True, False):
@@ -154,16 +165,23 @@ def test_a_push_can_be_cancelled_from_another_thread():
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="POSIX signals")
-@pytest.mark.parametrize("adaptive", [True, False])
-def test_control_c_stops_a_long_push(adaptive):
+@pytest.mark.parametrize(
+    "work",
+    [
+        "fo.fifo_push(G, 0, alpha=1e-9, epsilon=1e-15)",
+        "fo.personalized_pagerank_local(G, 1 - 1e-9, 0, epsilon=1e-15)",
+        "fo.ppr_matrix(G, alpha=1 - 1e-9, epsilon=1e-15, n_jobs=2)",
+    ],
+)
+def test_control_c_stops_long_work(work):
     program = f"""
 import networkx as nx
-from nx_fastonl.graph import CSRGraph
-from nx_fastonl.push import System, local_push
-graph = CSRGraph.from_networkx(nx.cycle_graph(10_000))
+import nx_fastonl as fo
+G = nx.cycle_graph(10_000)
+fo.fifo_push(G, 0, epsilon=0.5)
 print("ready", flush=True)
 try:
-    local_push(graph, [0], [1.0], System(0.0, 1 / (1 - 1e-9)), 1e-15, adaptive={adaptive})
+    {work}
 except KeyboardInterrupt:
     print("stopped", flush=True)
 """
