@@ -1,0 +1,19 @@
+.PHONY: help build checked test lint bench
+
+help:  ## List the targets
+	@grep -E '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 12
+
+build:  ## Compile in place and install for development, with every extra
+	python -m pip install --editable ".[dev,bench]"
+
+checked:  ## Run the test suite against a build with bounds checks
+	.ci/checked
+
+test:  ## Run the test suite
+	python -m pytest
+
+lint:  ## Check style, spelling and types
+	.ci/lint
+
+bench:  ## Compare with the peers on the graphs of ../shared/data
+	python -m tests.benchmarks.bench_pagerank
