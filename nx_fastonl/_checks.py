@@ -4,27 +4,49 @@ from __future__ import annotations
 
 import math
 from collections.abc import Hashable, Mapping
+from numbers import Integral, Real
 
 from nx_fastonl._convert import WEIGHT_RANGE
 from nx_fastonl.graph import CSRGraph
+
+# Closer to 0 or 1 than this, alpha and 1 - alpha no longer keep enough digits to compute with.
+SMALLEST_FRACTION = 1e-12
 
 # The rows and values of a sparse vector over the nodes.
 SparseVector = tuple[list[int], list[float]]
 
 
 def check_fraction(name: str, value: float) -> None:
-    if not 0.0 < value < 1.0:
-        raise ValueError(f"{name} must lie strictly between 0 and 1, got {value!r}")
+    _check_number(name, value)
+    if not SMALLEST_FRACTION <= value <= 1.0 - SMALLEST_FRACTION:
+        raise ValueError(
+            f"{name} must lie strictly between 0 and 1, and {SMALLEST_FRACTION:g} away from both, got {value!r}"
+        )
 
 
 def check_positive(name: str, value: float) -> None:
-    if not 0.0 < value < math.inf:
-        raise ValueError(f"{name} must be a positive number, got {value!r}")
+    _check_number(name, value)
+    if not 0.0 < value <= WEIGHT_RANGE[1]:
+        raise ValueError(f"{name} must be a positive number up to {WEIGHT_RANGE[1]:g}, got {value!r}")
 
 
-def check_count(name: str, value: int | None) -> None:
-    if value is not None and value < 1:
-        raise ValueError(f"{name} must be at least 1, got {value!r}")
+def check_count(name: str, value: int | None, least: int = 1) -> None:
+    if value is None:
+        return
+    if isinstance(value, bool) or not isinstance(value, Integral):
+        raise TypeError(f"{name} must be a whole number, got {value!r}")
+    if value < least:
+        raise ValueError(f"{name} must be at least {least}, got {value!r}")
+
+
+def check_mapping(name: str, value: object) -> None:
+    if not hasattr(value, "items"):
+        raise TypeError(f"{name} must be a dict {{node: value}}, got {value!r}")
+
+
+def _check_number(name: str, value: object) -> None:
+    if isinstance(value, bool) or not isinstance(value, Real):
+        raise TypeError(f"{name} must be a number, got {value!r}")
 
 
 def sparse_vector(graph: CSRGraph, masses: Mapping[Hashable, float], name: str) -> SparseVector:
@@ -34,7 +56,7 @@ def sparse_vector(graph: CSRGraph, masses: Mapping[Hashable, float], name: str) 
     for node, mass in masses.items():
         row = graph.index(node)
         try:
-            value = float(mass)
+            value = math.nan if isinstance(mass, str) else float(mass)
         except (TypeError, ValueError, OverflowError):
             value = math.nan
         if not 0.0 <= value <= largest:

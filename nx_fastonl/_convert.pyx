@@ -2,7 +2,8 @@
 
 from cpython.dict cimport PyDict_GetItemWithError, PyDict_SetItem, PyDict_Size
 from cpython.float cimport PyFloat_AsDouble, PyFloat_CheckExact, PyFloat_AS_DOUBLE
-from cpython.list cimport PyList_GET_ITEM
+from cpython.tuple cimport PyTuple_GET_ITEM
+from libc.stdint cimport int64_t
 
 import numpy as np
 
@@ -74,11 +75,15 @@ def arrays_from_adjacency(adjacency, weight, bint multigraph):
     indptr = np.zeros(len(nodes) + 1, dtype=np.int64)
     indices = np.empty(size, dtype=np.int32)
     weights = np.empty(0)
-    cdef long long[::1] indptr_out = indptr
+    cdef int64_t[::1] indptr_out = indptr
     cdef node_t[::1] indices_out = indices
     cdef double[::1] weights_out = weights
     for u, neighbours in adjacency.items():
+        if row == len(nodes):
+            raise RuntimeError("the graph changed while it was converted")
         for v, data in neighbours.items():
+            if e == size:
+                raise RuntimeError("the graph changed while it was converted")
             if multigraph:
                 value = parallel_weight(data, weight, u, v)
             else:
@@ -101,8 +106,10 @@ def arrays_from_adjacency(adjacency, weight, bint multigraph):
             e += 1
         row += 1
         indptr_out[row] = e
+    if row < len(nodes):
+        raise RuntimeError("the graph changed while it was converted")
     return (
-        range(len(nodes)) if counted else nodes,
+        range(len(nodes)) if counted else tuple(nodes),
         indptr,
         indices[:e],
         weights[:e] if weighted else None,
@@ -113,12 +120,12 @@ def dict_from_arrays(nodes, const node_t[::1] ids, const double[::1] values):
     """{node: value} of the values that are not zero, as Python floats."""
     cdef dict result = {}
     cdef Py_ssize_t i
-    cdef list names
-    if type(nodes) is list:
+    cdef tuple names
+    if type(nodes) is tuple:
         names = nodes
         for i in range(ids.shape[0]):
             if values[i] != 0.0:
-                PyDict_SetItem(result, <object> PyList_GET_ITEM(names, ids[i]), values[i])
+                PyDict_SetItem(result, <object> PyTuple_GET_ITEM(names, ids[i]), values[i])
     else:
         for i in range(ids.shape[0]):
             if values[i] != 0.0:

@@ -83,6 +83,11 @@ cdef inline double pivot_of(double degree, System* system) noexcept nogil:
     return pivot if pivot != 0.0 else 1.0
 
 
+cdef inline double settled_part(double degree, System* system) noexcept nogil:
+    # 1 - degree / pivot, without the cancellation.
+    return (system.shift + (system.slope - 1.0) * degree) / pivot_of(degree, system) if degree > 0.0 else 1.0
+
+
 cdef inline void look_ahead(
     const offset_t[::1] indptr, const node_t[::1] indices, const double[::1] degrees, Cell[::1] cells,
     double[::1] estimate, const node_t[::1] nodes, Py_ssize_t position,
@@ -184,7 +189,6 @@ cdef Py_ssize_t sweep(
     cdef double change, share
     while position < count.touched and edges > 0:
         u = touched[position]
-        look_ahead(indptr, indices, degrees, cells, estimate, touched, position)
         position += 1
         edges -= 1
         if fabs(cells[u].residual) < cells[u].limit:
@@ -256,7 +260,7 @@ cdef double decay_of(
 ) noexcept nogil:
     """The least part of the residual mass that pushing the queued nodes once removes.
 
-    A push at u removes the part g_u = 1 - D_u / pivot_u of its residual. Queued nodes hold at least epsilon per
+    A push at u removes the part g_u = settled_part of its residual. Queued nodes hold at least epsilon per
     neighbour and the others less, so the whole loses at least min(sum of g_u d_u over the queue / volume of the
     support, min of g_u over the queue). For PageRank this is alpha * eta_t of the paper.
     """
@@ -270,7 +274,7 @@ cdef double decay_of(
         neighbours = indptr[u + 1] - indptr[u]
         volume += neighbours
         if isinf(cells[u].limit):
-            part = 1.0 - degrees[u] / pivot_of(degrees[u], system)
+            part = settled_part(degrees[u], system)
             settled += part * neighbours
             least = min(least, part)
     return min(least, settled / volume) if volume > 0.0 else least

@@ -5,12 +5,12 @@ from __future__ import annotations
 import math
 from collections.abc import Hashable, Mapping
 from dataclasses import dataclass
-from typing import Any, Literal, overload
+from typing import Any, Literal, cast, overload
 
 import networkx as nx
 import numpy as np
 
-from nx_fastonl._checks import check_fraction, check_positive, sparse_vector
+from nx_fastonl._checks import check_count, check_fraction, check_positive, sparse_vector
 from nx_fastonl._convert import dict_from_arrays
 from nx_fastonl.graph import CSRGraph, as_csr_graph
 from nx_fastonl.push import PushResult, System, local_push
@@ -29,7 +29,8 @@ class PushInfo:
     pushes, epochs : int
         Nodes pushed, and rounds of the queue.
     residual_mass : float
-        What is left to push. For ``kind="ppr"`` this is the exact L1 error of the estimate.
+        What is left to push. For ``kind="ppr"`` this is the L1 error of the estimate: exactly, or at most where mass
+        can end in a node without out-edges.
     worst_case_bound : float
         An upper bound on `operations` known before the push: ``mass / (alpha * epsilon)`` for ``kind="ppr"``.
     local_bound : float
@@ -92,7 +93,8 @@ def fifo_push(
     Parameters
     ----------
     G : nx.Graph, scipy sparse array or CSRGraph
-        Directed graphs push along out-edges, for ``kind="ppr"`` only.
+        Directed graphs push along out-edges, for ``kind="ppr"`` only. The conversion of an nx.Graph is kept: see
+        `CSRGraph.from_networkx`.
     source : node or dict
         Where the mass starts: one node with mass 1, or ``{node: mass}`` with masses that are not negative.
     alpha : float, default 0.15
@@ -101,8 +103,8 @@ def fifo_push(
     epsilon : float, default 1e-6
         The residual per neighbour below which a node rests. Smaller is more accurate and reaches further.
     kind : {"ppr", "laplacian"}, default "ppr"
-        ``"ppr"``: personalised PageRank, ``x = alpha (I - (1 - alpha) W D^-1)^-1 b`` (the paper's type-L).
-        ``"laplacian"``: the regularised Laplacian, ``x = (alpha I + D - W)^-1 b`` (the paper's type-calL).
+        ``"ppr"``: personalised PageRank, ``x = alpha (I - (1 - alpha) P^T)^-1 b`` with ``P = D^-1 W`` (type-L).
+        ``"laplacian"``: the regularised Laplacian, ``x = (alpha I + D - W)^-1 b`` (type-calL).
     weight : str or None, default "weight"
         The edge attribute that holds the weight, 1 where it is missing. None ignores weights.
     max_operations : int, optional
@@ -116,8 +118,9 @@ def fifo_push(
         ``{node: value}`` of the nodes that were pushed. Every other node has 0.
     residual : dict
         ``{node: value}`` of the mass not yet pushed. Every other node has 0. With b the mass at the source,
-        ``"ppr"`` has ``sum(estimate) + sum(residual) == sum(b)`` (but for what ends in dead ends) and the sum of the
-        residual is the exact L1 error; ``"laplacian"`` has ``(alpha I + D - W) @ estimate + residual == b``.
+        ``"ppr"`` has ``sum(estimate) + sum(residual) == sum(b)`` and the sum of the residual is the exact L1 error;
+        ``"laplacian"`` has ``(alpha I + D - W) @ estimate + residual == b``. In a node without out-edges, alone among
+        all, the part 1 - alpha of the mass is lost, as in the formula for x above.
     info : PushInfo
         With ``full_output=True`` only.
 
@@ -127,8 +130,10 @@ def fifo_push(
         If a source is not in the graph.
     networkx.NetworkXNotImplemented
         If `G` is directed and `kind` is ``"laplacian"``.
-    ValueError
-        If a parameter is out of range.
+    networkx.NetworkXPointlessConcept
+        If `G` has no nodes.
+    TypeError, ValueError
+        If a parameter is of the wrong type or out of range.
 
     Notes
     -----
@@ -163,9 +168,11 @@ def fifo_push(
         system, limit = System(shift=alpha, slope=1.0), alpha * epsilon
     else:
         raise ValueError(f'kind must be "ppr" or "laplacian", got {kind!r}')
-    if max_operations is not None and max_operations < 0:
-        raise ValueError(f"max_operations must not be negative, got {max_operations!r}")
-    sources, masses = sparse_vector(graph, source if isinstance(source, Mapping) else {source: 1.0}, "source")
+    check_count("max_operations", max_operations, least=0)
+    mapping = source if hasattr(source, "items") else {source: 1.0} if source in graph else None
+    if mapping is None:
+        raise nx.NodeNotFound(f"node {source!r} is not in the graph; for several sources pass {{node: mass}}")
+    sources, masses = sparse_vector(graph, cast(Mapping[Hashable, float], mapping), "source")
 
     result = local_push(
         graph, sources, masses, system, limit, adaptive=False, max_operations=max_operations, measure=full_output
@@ -183,14 +190,13 @@ def fifo_push(
 def _push_info(
     graph: CSRGraph, system: System, limit: float, sources: list[int], mass: float, result: PushResult
 ) -> PushInfo:
+    # Every push settles at least this part of `limit` for each of its neighbours.
+    worst_case_bound = mass / (limit * system.settled_part(graph.largest_degree))
+
     pushed, _ = result.pushed()
     neighbours = graph.indptr[pushed + 1] - graph.indptr[pushed]
     pushed, neighbours = pushed[neighbours > 0], neighbours[neighbours > 0]
     pivots = system.pivots(graph.degrees[pushed])
-    settled = 1.0 - graph.degrees[pushed] / pivots
-    # Every pushed node settled at least settled.min() * limit for each of its neighbours.
-    worst_case_bound = mass / (limit * float(settled.min())) if len(pushed) else math.inf
-
     # A node that still holds mass got at least `weight * limit * neighbours / pivot` from its last pushed neighbour.
     if graph.weights is None:
         lightest: Any = 1.0

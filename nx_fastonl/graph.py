@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import operator
 from collections.abc import Hashable, Iterator, Sequence
 from functools import cached_property
 from typing import Any, cast
@@ -18,6 +17,7 @@ __all__ = ["CSRGraph", "as_csr_graph"]
 
 BACKEND_NAME = "fastonl"
 NO_WEIGHTS = np.empty(0)
+MOST_NODES = np.iinfo(np.int32).max
 
 
 class CSRGraph:
@@ -37,6 +37,9 @@ class CSRGraph:
         The names of the nodes, by default 0, 1, 2, ...
     directed : bool, default False
         Whether the rows hold out-edges only.
+    check : bool, default True
+        False skips the check that no neighbour is listed twice and that an undirected graph is symmetric, for arrays
+        known to be right. Whatever could read past an array is always checked.
 
     Raises
     ------
@@ -73,31 +76,35 @@ class CSRGraph:
         *,
         nodes: Sequence[Hashable] | None = None,
         directed: bool = False,
+        check: bool = True,
     ) -> None:
         indptr, indices = _integers(indptr, "indptr"), _integers(indices, "indices")
         n = len(indptr) - 1
         if n == 0:
             raise nx.NetworkXPointlessConcept("the graph has no nodes; there is nothing to compute on")
-        if n < 0 or indptr[0] != 0 or indptr[-1] != len(indices) or (np.diff(indptr) < 0).any():
+        if n < 0 or indptr[0] != 0 or indptr[-1] != len(indices) or (indptr[1:] < indptr[:-1]).any():
             raise ValueError(f"indptr must rise from 0 to len(indices) = {len(indices)}")
         if len(indices) and not (indices.min() >= 0 and indices.max() < n):
             raise ValueError(f"indices must lie between 0 and {n - 1}, got {indices.min()} to {indices.max()}")
-        if n > np.iinfo(np.int32).max:
+        if n > MOST_NODES:
             raise ValueError(f"a graph may have at most 2**31 - 1 nodes, got {n}")
         self._directed = bool(directed)
         self._index: dict[Hashable, int] | None = None
         if nodes is None or (isinstance(nodes, range) and nodes == range(n)):
             self.nodes = range(n)
         else:
-            self.nodes = list(nodes)
+            self.nodes = _node_tuple(nodes)
             self._index = {node: u for u, node in enumerate(self.nodes)}
             if not len(self.nodes) == len(self._index) == n:
-                raise ValueError(f"nodes must name each of the {n} nodes once, got {len(self._index)} names")
+                names = f"{len(self.nodes)} names, {len(self._index)} of them different"
+                raise ValueError(f"nodes must name each of the {n} nodes once, got {names}")
         offset_type = np.int32 if len(indices) <= np.iinfo(np.int32).max else np.int64
         self.indptr = _frozen(indptr, offset_type)
         self.indices = _frozen(indices, np.int32)
         self.weights = None if weights is None else self._checked_weights(weights)
         self.degrees = _frozen(self._sum_rows(), np.float64)
+        if check:
+            self._check_rows()
         # Idle scratch memory of earlier pushes. list.pop and list.append are atomic, so threads share it safely.
         self._idle_workspaces: list[Any] = []
 
@@ -137,13 +144,15 @@ class CSRGraph:
         >>> fo.CSRGraph.from_networkx(G) is fo.CSRGraph.from_networkx(G)
         True
         """
+        if not isinstance(G, nx.Graph):
+            raise TypeError(f"expected an nx.Graph, got {type(G).__name__}")
         cache = _conversion_cache(G)
         key = (frozenset({(weight, 1)}) if weight is not None else False, False)
         graph = cache.get(key) if cache is not None else None
         if graph is None:
             adjacency = cast(Any, G)._adj  # the plain dict of dicts; G.adj would wrap every row
             nodes, indptr, indices, weights = arrays_from_adjacency(adjacency, weight, G.is_multigraph())
-            graph = cls(indptr, indices, weights, nodes=nodes, directed=G.is_directed())
+            graph = cls(indptr, indices, weights, nodes=nodes, directed=G.is_directed(), check=False)
             if cache is not None:
                 cache[key] = graph
         return graph
@@ -185,14 +194,17 @@ class CSRGraph:
         >>> fo.CSRGraph.from_scipy(scipy.sparse.csr_array([[0, 1, 0], [1, 0, 2], [0, 2, 0]]))
         CSRGraph with 3 nodes and 2 edges
         """
+        if not cast(bool, sparse.issparse(A)):
+            raise TypeError(f"expected a scipy sparse array or matrix, got {type(A).__name__}")
         if A.ndim != 2 or A.shape[0] != A.shape[1]:
             raise ValueError(f"an adjacency matrix is square, got shape {A.shape}")
         if A.dtype.kind not in "biuf":
             raise ValueError(f"an adjacency matrix holds real numbers, got dtype {A.dtype}")
-        given = sparse.csr_array(A)
-        _check_weights(given.data, lambda e: (np.searchsorted(given.indptr, e, "right") - 1, given.indices[e]))
-        csr = given.astype(np.float64)
-        csr.sum_duplicates()
+        if hasattr(A, "check_format"):
+            A.check_format(full_check=True)
+        coo: Any = sparse.coo_array(A)
+        _check_weights(coo.data, lambda e: (coo.coords[0][e], coo.coords[1][e]))
+        csr = coo.astype(np.float64).tocsr()  # as floats, small integers cannot overflow where entries add up
         csr.eliminate_zeros()
         symmetric = abs(csr - csr.T).nnz == 0
         if directed is False and not symmetric:
@@ -200,7 +212,7 @@ class CSRGraph:
         if directed is None:
             directed = not symmetric
         weights = None if weight is None or (csr.data == 1).all() else csr.data
-        return cls(csr.indptr, csr.indices, weights, nodes=nodes, directed=directed)
+        return cls(csr.indptr, csr.indices, weights, nodes=nodes, directed=directed, check=False)
 
     @classmethod
     def from_edges(
@@ -245,11 +257,15 @@ class CSRGraph:
         """
         rows, columns = _integers(sources, "sources"), _integers(targets, "targets")
         values = np.ones(len(rows)) if weights is None else np.asarray(weights)
-        if not len(rows) == len(columns) == len(values):
-            raise ValueError(f"edges differ in length: {len(rows)}, {len(columns)} and {len(values)}")
+        if values.ndim != 1 or not len(rows) == len(columns) == len(values):
+            shapes = (rows.shape, columns.shape, values.shape)
+            raise ValueError(f"sources, targets and weights must be parallel, got shapes {shapes}")
         _check_weights(values, lambda e: (rows[e], columns[e]))
         if n is None:
-            n = len(nodes) if nodes is not None else max(rows.max(initial=-1), columns.max(initial=-1)) + 1
+            n = len(nodes) if nodes is not None else 1 + int(max(rows.max(initial=0), columns.max(initial=0)))
+            n = n if len(rows) or nodes is not None else 0
+        if not 0 <= n <= MOST_NODES:
+            raise ValueError(f"a graph may have 1 to 2**31 - 1 nodes, got n = {n}")
         for ends in (rows, columns):
             if len(ends) and not (ends.min() >= 0 and ends.max() < n):
                 raise ValueError(f"edge ends must lie between 0 and {n - 1}, got {ends.min()} to {ends.max()}")
@@ -260,7 +276,7 @@ class CSRGraph:
         matrix = sparse.coo_array((values.astype(np.float64), (rows, columns)), shape=(n, n)).tocsr()
         matrix.eliminate_zeros()
         total = None if (matrix.data == 1).all() else matrix.data
-        return cls(matrix.indptr, matrix.indices, total, nodes=nodes, directed=directed)
+        return cls(matrix.indptr, matrix.indices, total, nodes=nodes, directed=directed, check=False)
 
     def __len__(self) -> int:
         return len(self.nodes)
@@ -275,8 +291,19 @@ class CSRGraph:
         kind = "directed " if self._directed else ""
         return f"{kind}CSRGraph with {len(self)} nodes and {self.number_of_edges()} edges"
 
+    def __setattr__(self, name: str, value: Any) -> None:
+        if "_idle_workspaces" in self.__dict__:  # the last that __init__ sets
+            raise AttributeError("a CSRGraph cannot be changed; make a new one")
+        super().__setattr__(name, value)
+
     def __getstate__(self) -> dict[str, Any]:
         return {**self.__dict__, "_idle_workspaces": []}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        self.__dict__.update(state)
+        for array in (self.indptr, self.indices, self.weights, self.degrees):
+            if array is not None:
+                array.flags.writeable = False
 
     def is_directed(self) -> bool:
         """Whether the rows hold out-edges only."""
@@ -330,10 +357,20 @@ class CSRGraph:
         try:
             if self._index is not None:
                 return self._index.get(node)
-            u = operator.index(node)
-        except TypeError:  # unhashable, or not an integer: no node of this graph
+            u = hash(node)  # an integer's hash is the integer, and what equals it has the same: as in a dict
+        except TypeError:  # unhashable
             return None
-        return u if 0 <= u < len(self.nodes) else None
+        return u if 0 <= u < len(self.nodes) and bool(u == node) else None
+
+    def _check_rows(self) -> None:
+        W = self.to_scipy()
+        if not W.has_canonical_format:
+            W = W.copy()
+            W.sum_duplicates()
+            if W.nnz < len(self.indices):
+                raise ValueError("a row lists a neighbour twice; CSRGraph.from_edges adds such edges up")
+        if not self._directed and abs(W - W.T).nnz > 0:
+            raise ValueError("the arrays are not symmetric; pass directed=True, or list every edge in both rows")
 
     def _checked_weights(self, weights: ArrayLike) -> NDArray[np.float64]:
         values = np.asarray(weights)
@@ -358,7 +395,8 @@ def as_csr_graph(G: Any, weight: str | None = "weight") -> CSRGraph:
         return CSRGraph.from_networkx(G, weight)
     if sparse.issparse(G):
         return CSRGraph.from_scipy(G, weight=weight)
-    raise TypeError(f"expected an nx.Graph, a scipy sparse array or a CSRGraph, got {type(G).__name__}")
+    hint = "; wrap it in scipy.sparse.csr_array" if isinstance(G, np.ndarray) else ""
+    raise TypeError(f"expected an nx.Graph, a scipy sparse array or a CSRGraph, got {type(G).__name__}{hint}")
 
 
 def _conversion_cache(G: nx.Graph[Any]) -> dict[Any, Any] | None:
@@ -371,6 +409,7 @@ def _conversion_cache(G: nx.Graph[Any]) -> dict[Any, Any] | None:
 
 
 def _integers(values: ArrayLike, name: str) -> NDArray[np.integer]:
+    """A one-dimensional array of signed integers, wide enough to add to."""
     array = np.asarray(values)
     if array.size == 0:
         array = array.astype(np.int32)
@@ -378,7 +417,19 @@ def _integers(values: ArrayLike, name: str) -> NDArray[np.integer]:
         raise ValueError(
             f"{name} must be a one-dimensional array of integers, got {array.dtype} of shape {array.shape}"
         )
-    return array
+    if array.dtype in (np.int32, np.int64):
+        return array
+    if array.dtype == np.uint64 and array.max() > np.iinfo(np.int64).max:
+        raise ValueError(f"{name} holds {array.max()}; a graph may have at most 2**31 - 1 nodes")
+    return array.astype(np.int64)
+
+
+def _node_tuple(nodes: Any) -> tuple[Hashable, ...]:
+    if isinstance(nodes, np.ndarray):
+        nodes = nodes.tolist()  # plain Python objects
+    elif not hasattr(nodes, "__getitem__"):
+        raise TypeError(f"nodes must be a sequence, whose order names the rows, got {type(nodes).__name__}")
+    return tuple(nodes)
 
 
 def _frozen(array: NDArray[Any], dtype: Any) -> NDArray[Any]:

@@ -2,19 +2,26 @@
 
 from __future__ import annotations
 
-import math
 import os
-from collections.abc import Hashable, Iterable, Iterator, Mapping
+from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
-from typing import Any, Literal, NamedTuple, overload
+from typing import Any, Literal, NamedTuple, cast, overload
 
 import networkx as nx
 import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
-from nx_fastonl._checks import SparseVector, check_count, check_fraction, check_positive, distribution, sparse_vector
+from nx_fastonl._checks import (
+    SparseVector,
+    check_count,
+    check_fraction,
+    check_mapping,
+    check_positive,
+    distribution,
+    sparse_vector,
+)
 from nx_fastonl._convert import dict_from_arrays
 from nx_fastonl.graph import CSRGraph, as_csr_graph
 from nx_fastonl.push import NEVER_CANCELLED, PushResult, System, local_push
@@ -23,6 +30,10 @@ __all__ = ["PageRankInfo", "personalized_pagerank_local", "ppr_matrix"]
 
 # Where a push that aims at an L1 error starts; it falls from there as far as the error asks.
 FIRST_EPSILON = 1e-4
+# The L1 error of the vector that starts everywhere, where none is asked for.
+GLOBAL_TOLERANCE = 1e-6
+# What floating point adds to the L1 error of a vector of walks, times the probability to stop.
+ROUNDING = 1e-15
 # Few enough to keep threads evenly busy, many enough that handing them out costs nothing.
 SOURCES_PER_TASK = 16
 
@@ -100,16 +111,19 @@ def personalized_pagerank_local(
     Parameters
     ----------
     G : nx.Graph, scipy sparse array or CSRGraph
-        Directed or not.
+        Directed or not. The conversion of an nx.Graph is kept: see `CSRGraph.from_networkx`.
     alpha : float, default 0.85
         The damping, between 0 and 1: the probability to follow an edge, as in ``nx.pagerank``.
     personalization : dict, node or collection of nodes, optional
-        The seeds. A dict gives their weights, need not name every node, and is normalised. What is hashable counts as
-        one node; a list, set or array as several. By default every node alike, which is no longer local.
+        The seeds. A dict gives their weights, need not name every node, and is normalised. What is a node of the
+        graph counts as one; another iterable as several. By default every node alike: that is not local, and is
+        computed to an L1 error of 1e-6 unless `tol` says otherwise.
     max_iter : int, optional
-        Passes over the active nodes. Unlike ``nx.pagerank`` unlimited by default: a push always ends.
+        Passes over the active nodes. Unlike ``nx.pagerank`` unlimited by default: a push always ends, though the work
+        grows as ``1 / (1 - alpha)``.
     tol : float, optional
-        Ask for an L1 error of at most `tol`, certified, instead of `epsilon`.
+        Ask for an L1 error of at most `tol`, certified, instead of `epsilon`. It may not be below
+        ``2e-15 / (1 - alpha)``, where rounding errors begin.
     nstart : dict, optional
         Accepted for compatibility; a push starts from zero and its answer does not depend on it.
     weight : str or None, default "weight"
@@ -117,8 +131,9 @@ def personalized_pagerank_local(
     dangling : dict, optional
         Where mass goes from nodes without out-edges, ``{node: weight}``; by default back to the seeds.
     epsilon : float, default 1e-6
-        The residual per neighbour below which a node rests; used where `tol` is not given. On an undirected graph
-        no value is off by more than `epsilon` times the node's degree, counting neighbours, if it is unweighted.
+        The residual per neighbour below which a node rests, as a part of what the heaviest seed starts with; used
+        where `tol` is not given. In an undirected graph without weights, with no isolated seed, no value is off by
+        more than `epsilon` times the number of the node's neighbours.
     top_k : int, optional
         Return only the k largest values, largest first.
     full_output : bool, default False
@@ -135,10 +150,12 @@ def personalized_pagerank_local(
     ------
     networkx.NodeNotFound
         If a seed is not in the graph.
+    networkx.NetworkXPointlessConcept
+        If `G` has no nodes.
     networkx.PowerIterationFailedConvergence
         If `max_iter` passes were not enough.
-    ValueError
-        If a parameter is out of range, or the seeds' weights add up to zero.
+    TypeError, ValueError
+        If a parameter is of the wrong type or out of range, or the seeds' weights add up to zero.
 
     Examples
     --------
@@ -159,7 +176,12 @@ def personalized_pagerank_local(
     check_count("max_iter", max_iter)
     check_count("top_k", top_k)
     if nstart is not None:
+        check_mapping("nstart", nstart)
         sparse_vector(graph, nstart, "nstart")
+    if dangling is not None:
+        check_mapping("dangling", dangling)
+    if personalization is None and tol is None:
+        tol = GLOBAL_TOLERANCE  # nothing is local about it
     seeds = distribution(graph, _as_weights(graph, personalization), "personalization")
     jumps = None if dangling is None else distribution(graph, dangling, "dangling")
 
@@ -191,7 +213,7 @@ def ppr_matrix(
     Parameters
     ----------
     G : nx.Graph, scipy sparse array or CSRGraph
-        Directed or not.
+        Directed or not. The conversion of an nx.Graph is kept: see `CSRGraph.from_networkx`.
     sources : iterable of nodes, optional
         The seed of each row, by default every node in turn.
     alpha : float, default 0.85
@@ -216,8 +238,10 @@ def ppr_matrix(
     ------
     networkx.NodeNotFound
         If a source is not in the graph.
-    ValueError
-        If a parameter is out of range.
+    networkx.NetworkXPointlessConcept
+        If `G` has no nodes.
+    TypeError, ValueError
+        If a parameter is of the wrong type or out of range.
 
     Examples
     --------
@@ -231,7 +255,10 @@ def ppr_matrix(
     check_fraction("alpha", alpha)
     check_positive("epsilon", epsilon)
     check_count("top_k", top_k)
-    rows = range(len(graph)) if sources is None else [graph.index(node) for node in sources]
+    check_count("n_jobs", n_jobs, least=-1)
+    if n_jobs == 0:
+        raise ValueError("n_jobs must be a positive number of threads or -1 for all cores, got 0")
+    rows = _rows(graph, sources)
     cancelled = np.zeros(1, dtype=np.uint8)
 
     def row(u: int) -> tuple[NDArray[np.int32], NDArray[np.float64]]:
@@ -277,11 +304,15 @@ def _pagerank(
     leave an L1 error of at most |rho_p| + kappa |rho_q|, and 1 + kappa <= 1 / (1 - damping).
     """
     system = System(shift=0.0, slope=1.0 / damping)
-    mass_tolerance = tol
+    rounding = ROUNDING / (1.0 - damping)
+    mass_tolerance = None
     if tol is not None:
+        if tol < 2.0 * rounding:
+            raise ValueError(f"tol must be at least {2.0 * rounding:.1g}, where rounding errors begin, got {tol!r}")
         epsilon = FIRST_EPSILON
-        if graph.has_dead_ends:
-            mass_tolerance = tol * (1.0 - damping)
+        mass_tolerance = (tol - rounding) * (1.0 - damping if graph.has_dead_ends else 1.0)
+    else:
+        epsilon = _scaled_epsilon(graph, seeds, epsilon)
 
     def walk(vector: SparseVector) -> tuple[PushResult, NDArray[np.int32], NDArray[np.float64], float]:
         result = local_push(
@@ -298,22 +329,29 @@ def _pagerank(
     result, nodes, values, leak = walk(seeds)
     if jumps is None or leak == 0.0:
         scale = 1.0 / (1.0 - leak)
-        return _PageRank(nodes, scale * values, scale * result.residual_mass, [(scale, result)])
+        return _PageRank(nodes, scale * values, scale * result.residual_mass + rounding, [(scale, result)])
     again, nodes_again, values_again, leak_again = walk(jumps)
     kappa = leak / (1.0 - leak_again)
     union, position = np.unique(np.concatenate([nodes, nodes_again]), return_inverse=True)
     return _PageRank(
         union,
         np.bincount(position, np.concatenate([values, kappa * values_again])).astype(np.float64),
-        result.residual_mass + kappa * again.residual_mass,
+        result.residual_mass + kappa * again.residual_mass + rounding,
         [(1.0, result), (kappa, again)],
     )
 
 
+def _scaled_epsilon(graph: CSRGraph, seeds: SparseVector, epsilon: float) -> float:
+    """Epsilon for the heaviest seed's share of the mass, and small enough that this seed is pushed."""
+    rows, masses = seeds
+    heaviest = max(masses)
+    u = rows[masses.index(heaviest)]
+    neighbours = int(graph.indptr[u + 1] - graph.indptr[u])
+    return min(epsilon * heaviest, heaviest / max(neighbours, 1))
+
+
 def _error_per_degree(graph: CSRGraph, found: _PageRank) -> float:
-    """On an undirected graph |x - estimate| <= max(|r| / D) * D entrywise; a directed one has no such bound."""
-    if graph.is_directed():
-        return math.inf
+    """The e in |x - estimate| <= e * D, entry by entry: max(|r| / D), on undirected graphs."""
     error = 0.0
     for factor, result in found.walks:
         degrees = graph.degrees[result.nodes]
@@ -324,32 +362,47 @@ def _error_per_degree(graph: CSRGraph, found: _PageRank) -> float:
 
 def _top_is_certain(graph: CSRGraph, found: _PageRank, top: NDArray[np.intp], top_k: int) -> bool:
     """Whether every value of the top k, less its error, beats every other value plus its error."""
-    if found.l1_error == 0.0 or len(top) == len(graph):
+    if len(top) == len(graph):
         return True
     if len(top) < top_k:
         return False
-    per_degree = _error_per_degree(graph, found)
-    error = np.minimum(found.l1_error, per_degree * graph.degrees[found.nodes])
+    error, error_elsewhere = np.full(len(found.nodes), found.l1_error), found.l1_error
+    if not graph.is_directed():
+        per_degree = _error_per_degree(graph, found)
+        error = np.minimum(error, per_degree * graph.degrees[found.nodes] + ROUNDING)
+        error_elsewhere = min(error_elsewhere, per_degree * graph.largest_degree + ROUNDING)
     rest = np.ones(len(found.nodes), dtype=bool)
     rest[top] = False
     rival = (found.values + error)[rest].max(initial=0.0)
     if len(found.nodes) < len(graph):
-        rival = max(rival, min(found.l1_error, per_degree * graph.largest_degree))
+        rival = max(rival, error_elsewhere)
     return bool((found.values - error)[top].min() > rival)
 
 
 def _as_weights(graph: CSRGraph, personalization: Any) -> Mapping[Hashable, float]:
+    """The seeds as {node: weight}, from a dict or its like, a node, or an iterable of nodes."""
     if personalization is None:
         return dict.fromkeys(graph.nodes, 1.0)
-    if isinstance(personalization, Mapping):
-        return personalization
-    if isinstance(personalization, Hashable):
+    if hasattr(personalization, "items"):
+        return cast(Mapping[Hashable, float], personalization)
+    if personalization in graph or isinstance(personalization, str) or not isinstance(personalization, Iterable):
         return {personalization: 1.0}
-    return dict.fromkeys(_items(personalization), 1.0)
+    if isinstance(personalization, np.ndarray):
+        if personalization.ndim != 1 or personalization.dtype == bool:
+            raise ValueError(
+                "an array of seeds must be one-dimensional and hold nodes, "
+                f"got {personalization.dtype} of shape {personalization.shape}"
+            )
+        personalization = personalization.tolist()
+    return dict.fromkeys(personalization, 1.0)
 
 
-def _items(nodes: Any) -> list[Hashable]:
-    return nodes.tolist() if isinstance(nodes, np.ndarray) else list(nodes)
+def _rows(graph: CSRGraph, sources: Any) -> Sequence[int]:
+    if sources is None:
+        return range(len(graph))
+    if sources in graph or isinstance(sources, str) or not isinstance(sources, Iterable):
+        raise TypeError(f"sources must be a collection of nodes; for one node pass [{sources!r}]")
+    return [graph.index(node) for node in sources]
 
 
 def _in_threads(function: Any, items: Any, n_jobs: int | None, cancelled: NDArray[np.uint8]) -> Iterator[Any]:
@@ -357,8 +410,6 @@ def _in_threads(function: Any, items: Any, n_jobs: int | None, cancelled: NDArra
     if n_jobs is None or n_jobs == 1:
         yield from map(function, items)
         return
-    if n_jobs == 0 or n_jobs < -1:
-        raise ValueError(f"n_jobs must be a positive number of threads or -1 for all cores, got {n_jobs!r}")
     batches = [items[start : start + SOURCES_PER_TASK] for start in range(0, len(items), SOURCES_PER_TASK)]
     with ThreadPoolExecutor(os.cpu_count() if n_jobs == -1 else n_jobs) as threads:
         try:

@@ -20,6 +20,8 @@ NO_LIMIT = np.iinfo(np.int64).max
 FIRST_ROUND = 64.0
 # By how much epsilon falls while a residual mass is asked for.
 GENTLEST_STEP, STEEPEST_STEP = 0.5, 1 / 16
+# Below this, limits vanish among the smallest numbers there are.
+SMALLEST_EPSILON = 1e-300
 
 
 @dataclass(frozen=True)
@@ -37,6 +39,10 @@ class System:
         pivots = self.shift + self.slope * degrees
         pivots[pivots == 0.0] = 1.0
         return pivots
+
+    def settled_part(self, degree: float) -> float:
+        """The part of its residual that a push at a node of this degree removes from the whole."""
+        return (self.shift + (self.slope - 1.0) * degree) / (self.shift + self.slope * degree) if degree > 0.0 else 1.0
 
     def omega(self, graph: CSRGraph) -> float:
         """The over-relaxation for sweeps, from the spectral radius of the Jacobi iteration."""
@@ -101,8 +107,8 @@ def local_push(
     """
     omega = system.omega(graph) if adaptive else 0.0
     first_epsilon = FIRST_ROUND * epsilon if adaptive else epsilon
-    max_operations = NO_LIMIT if max_operations is None else max_operations
-    max_epochs = NO_LIMIT if max_epochs is None else max_epochs
+    max_operations = NO_LIMIT if max_operations is None else min(max_operations, NO_LIMIT)
+    max_epochs = NO_LIMIT if max_epochs is None else min(max_epochs, NO_LIMIT)
     try:
         workspace = graph._idle_workspaces.pop()
     except IndexError:
@@ -142,7 +148,8 @@ def local_push(
         if mass_tolerance is None or not converged:
             break
         mass = float(np.abs(cells["residual"][touched[:n_touched]]).sum())
-        if mass <= mass_tolerance:
+        converged = mass <= mass_tolerance
+        if converged or epsilon < SMALLEST_EPSILON:
             break
         first_epsilon = epsilon
         epsilon *= min(GENTLEST_STEP, max(STEEPEST_STEP, mass_tolerance / mass))

@@ -1,6 +1,7 @@
 """Slow, obvious truths that the fast code is tested against. Everything is dense or a plain loop."""
 
 import functools
+import math
 import operator
 from collections import deque
 
@@ -35,7 +36,7 @@ def to_vector(values, nodes):
 
 
 def fifo_push(G, source, alpha, epsilon, kind):
-    """The paper's Algorithm 2 with dicts; returns estimate z, residual, operations, pushes and epochs."""
+    """The paper's Algorithm 2 with dicts; returns estimate z, residual, operations, pushes, epochs and local bound."""
     weights = {u: {v: float(data.get("weight", 1)) for v, data in G[u].items()} for u in G}
     pivot, limit = {}, {}
     for u in G:
@@ -45,8 +46,13 @@ def fifo_push(G, source, alpha, epsilon, kind):
     estimate, residual = dict.fromkeys(G, 0.0), {u: source.get(u, 0.0) for u in G}
     queue = deque(u for u in source if residual[u] >= limit[u])
     operations = pushes = epochs = 0
+    settled_parts, least_handed_over = [], math.inf
     while queue:
         epochs += 1
+        parts = {u: 1 - sum(weights[u].values()) / pivot[u] for u in queue}
+        volume = sum(len(weights[u]) for u in G if residual[u] > 0)
+        settled = sum(parts[u] * len(weights[u]) for u in queue)
+        settled_parts.append(min(settled / volume if volume else 1.0, *parts.values()))
         for _ in range(len(queue)):
             u = queue.popleft()
             share = residual[u] / pivot[u]
@@ -55,10 +61,16 @@ def fifo_push(G, source, alpha, epsilon, kind):
             pushes += 1
             for v, weight in weights[u].items():
                 residual[v] += weight * share
+                least_handed_over = min(least_handed_over, weight * limit[u] / pivot[u])
                 operations += 1
                 if residual[v] >= limit[v] and v not in queue:
                     queue.append(v)
-    return estimate, residual, operations, pushes, epochs
+    holders = sum(residual[u] > 0 and not (u in source and estimate[u] == 0) for u in G)
+    bound = math.inf if epochs else 0.0
+    if holders:
+        mass_ratio = sum(source.values()) / (holders * least_handed_over)
+        bound = operations / sum(settled_parts) * math.log(mass_ratio)
+    return estimate, residual, operations, pushes, epochs, bound
 
 
 def pagerank(W, personalization, damping, dangling=None):

@@ -17,7 +17,7 @@ KINDS = st.sampled_from(["ppr", "laplacian"])
 @given(st.data(), small_graphs(), alphas(), epsilons(), KINDS)
 def test_pushes_in_the_order_of_the_paper(data, G, alpha, epsilon, kind):
     source = data.draw(masses(G))
-    z, r, operations, pushes, epochs = oracles.fifo_push(G, source, alpha, epsilon, kind)
+    z, r, operations, pushes, epochs, bound = oracles.fifo_push(G, source, alpha, epsilon, kind)
     estimate, residual, info = fo.fifo_push(G, source, alpha, epsilon, kind, full_output=True)
     if kind == "ppr":
         degrees = dict(zip(G, oracles.adjacency(G).sum(axis=1), strict=True))
@@ -25,6 +25,7 @@ def test_pushes_in_the_order_of_the_paper(data, G, alpha, epsilon, kind):
     assert residual == {u: value for u, value in r.items() if value}
     assert estimate == pytest.approx({u: value for u, value in z.items() if value}, rel=1e-14)
     assert (info.operations, info.pushes, info.epochs) == (operations, pushes, epochs)
+    assert info.local_bound == pytest.approx(bound, rel=1e-9)
 
 
 @given(st.data(), small_graphs(), alphas(), epsilons())
@@ -62,6 +63,15 @@ def test_both_bounds_hold_on_real_graphs(real_graph, name, kind):
 def test_worst_case_bound_is_that_of_the_paper(karate):
     *_, info = fo.fifo_push(karate, 0, 0.2, 1e-3, full_output=True)
     assert info.worst_case_bound == pytest.approx(1 / (0.2 * 1e-3))
+    *_, info = fo.fifo_push(karate, 0, 0.2, 0.9, full_output=True)
+    assert (info.operations, info.local_bound) == (0, 0.0)
+    assert info.worst_case_bound == pytest.approx(1 / (0.2 * 0.9))
+
+
+def test_bounds_survive_parts_that_are_nearly_nothing():
+    G = nx.Graph([(0, 1, {"weight": 1e17}), (1, 2, {"weight": 1e17})])
+    *_, info = fo.fifo_push(G, 0, kind="laplacian", max_operations=100, full_output=True)
+    assert info.worst_case_bound > 1e17
 
 
 @given(st.data(), small_graphs(directed=True), alphas())
@@ -110,24 +120,28 @@ def test_bad_arguments(karate):
     for alpha in (0, 1, -0.5, math.nan):
         with pytest.raises(ValueError, match="alpha must lie strictly between 0 and 1"):
             fo.fifo_push(karate, 0, alpha)
-    with pytest.raises(ValueError, match="alpha must be a positive number, got 0"):
+    with pytest.raises(ValueError, match="alpha must be a positive number .* got 0"):
         fo.fifo_push(karate, 0, 0, kind="laplacian")
     for epsilon in (0, -1, math.inf, math.nan):
         with pytest.raises(ValueError, match="epsilon must be a positive number"):
             fo.fifo_push(karate, 0, epsilon=epsilon)
     with pytest.raises(ValueError, match='"ppr" or "laplacian", got \'heat\''):
         fo.fifo_push(karate, 0, kind="heat")
-    with pytest.raises(ValueError, match="max_operations"):
+    with pytest.raises(ValueError, match="max_operations must be at least 0, got -1"):
         fo.fifo_push(karate, 0, max_operations=-1)
+    with pytest.raises(TypeError, match="max_operations must be a whole number, got '5'"):
+        fo.fifo_push(karate, 0, max_operations="5")
+    with pytest.raises(TypeError, match="alpha must be a number, got None"):
+        fo.fifo_push(karate, 0, alpha=None)
+    with pytest.raises(nx.NodeNotFound, match="for several sources pass"):
+        fo.fifo_push(karate, [0, 1])
     with pytest.raises(nx.NetworkXNotImplemented, match="undirected"):
         fo.fifo_push(nx.DiGraph(karate), 0, kind="laplacian")
 
 
-def test_two_names_of_one_row_add_up():
-    class One:
-        def __index__(self):
-            return 1
+def test_two_entries_for_one_row_add_up(karate):
+    class Entries:
+        def items(self):
+            return [(1, 0.25), (1, 0.75)]
 
-    graph = fo.CSRGraph.from_edges([0], [1])
-    twice = fo.fifo_push(graph, {1: 0.5, One(): 0.5})
-    assert twice == fo.fifo_push(graph, 1)
+    assert fo.fifo_push(karate, Entries()) == fo.fifo_push(karate, 1)

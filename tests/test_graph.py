@@ -80,6 +80,23 @@ def test_empty_graph_is_refused(G):
 def test_other_types_are_refused(G):
     with pytest.raises(TypeError, match=r"nx\.Graph"):
         as_csr_graph(G)
+    with pytest.raises(TypeError, match=r"nx\.Graph"):
+        CSRGraph.from_networkx(G)
+    with pytest.raises(TypeError, match="scipy sparse"):
+        CSRGraph.from_scipy(G)
+
+
+def test_a_graph_that_changes_while_it_is_converted_is_refused():
+    asked = 0
+
+    def show(*_edge):
+        nonlocal asked
+        asked += 1
+        return asked > 400
+
+    view = nx.subgraph_view(nx.complete_graph(20), filter_edge=show)
+    with pytest.raises(RuntimeError, match="changed while it was converted"):
+        CSRGraph.from_networkx(view)
 
 
 class TestCache:
@@ -152,6 +169,11 @@ class TestFromScipy:
         assert_array_equal(dense(graph), [[0, 3], [3, 0]])
         assert A.nnz == 4
 
+    def test_small_integers_do_not_overflow_where_entries_add_up(self):
+        ends = (np.array([0, 0, 1, 1]), np.array([1, 1, 0, 0]))
+        A = sparse.coo_array((np.array([200, 100, 200, 100], dtype=np.uint8), ends), shape=(2, 2))
+        assert CSRGraph.from_scipy(A).degrees.tolist() == [300.0, 300.0]
+
     def test_direction_is_found_or_told(self):
         A = sparse.csr_array([[0, 1], [0, 0]])
         assert CSRGraph.from_scipy(A).is_directed()
@@ -169,6 +191,7 @@ class TestFromScipy:
             (sparse.csr_array([[0, 1j], [1j, 0]]), "real numbers"),
             (sparse.csr_array([[0, -1], [-1, 0]]), r"edge \(0, 1\) has weight -1"),
             (sparse.csr_array([[0, 1], [np.nan, 0]]), r"edge \(1, 0\) has weight nan"),
+            (sparse.csr_array((np.ones(2), np.array([10**8, 0]), np.array([0, 1, 2])), shape=(2, 2)), "indices"),
         ],
     )
     def test_bad_matrices(self, A, message):
@@ -186,6 +209,12 @@ class TestFromEdges:
         graph = CSRGraph.from_edges(sources, targets, weights, n=7, directed=directed)
         np.testing.assert_allclose(dense(graph), oracles.adjacency(G), rtol=1e-14)
 
+    @pytest.mark.parametrize("dtype", [np.int8, np.uint8, np.uint32, np.uint64])
+    def test_narrow_and_unsigned_ends(self, dtype):
+        graph = CSRGraph.from_edges(np.array([0, 1], dtype=dtype), np.array([127, 127], dtype=dtype))
+        assert len(graph) == 128
+        assert graph.degrees[127] == 2.0
+
     def test_names_and_count(self):
         graph = CSRGraph.from_edges([0, 1], [1, 1], nodes="abc")
         assert list(graph) == ["a", "b", "c"]
@@ -195,8 +224,10 @@ class TestFromEdges:
     @pytest.mark.parametrize(
         ("arguments", "message"),
         [
-            (([0], [1, 2]), "differ in length"),
-            (([0], [1], [1, 2]), "differ in length"),
+            (([0], [1, 2]), "parallel"),
+            (([0], [1], [1, 2]), "parallel"),
+            (([0], [1], 3), "parallel"),
+            (([0], [2**63]), r"2\*\*31 - 1 nodes"),
             (([-1], [0]), "between 0 and 0, got -1"),
             (([0.5], [1]), "integers"),
             (([0], [1], [-2.0]), r"edge \(0, 1\) has weight -2"),
@@ -222,6 +253,14 @@ class TestConstructor:
             (([0, 1], [0], [1.0, 2.0]), "parallel"),
             (([0, 1], [0], [0.0]), "positive"),
             (([0, 1], [0], [np.inf]), r"edge \(0, 0\) has weight inf"),
+            ((np.array([0, 5, 2], dtype=np.uint32), [0, 1]), "rise from 0"),
+            ((np.array([0, 5, 2], dtype=np.uint64), [0, 1]), "rise from 0"),
+            ((np.array([0, 100, -100, 2], dtype=np.int8), [0, 1]), "rise from 0"),
+            (([0, 2**63 - 1, -(2**63), -1, 2], [0, 1]), "rise from 0"),
+            ((np.array([0, 2**64 - 1, 2], dtype=np.uint64), [0, 1]), r"2\*\*31 - 1 nodes"),
+            (([0, 1, 2], [1, 1]), "not symmetric"),
+            (([0, 1, 2], [1, 0], [1.0, 2.0]), "not symmetric"),
+            (([0, 2, 4], [1, 1, 0, 0]), "lists a neighbour twice"),
         ],
     )
     def test_bad_arrays(self, arguments, message):
@@ -239,6 +278,13 @@ class TestConstructor:
             with pytest.raises(ValueError, match="read-only"):
                 array[0] = 1
 
+    def test_nothing_can_be_changed(self):
+        graph = CSRGraph([0, 1, 2], [1, 0], nodes="ab")
+        with pytest.raises(AttributeError, match="cannot be changed"):
+            graph.indptr = np.array([0, 1000, 2000])
+        assert isinstance(graph.nodes, tuple)
+        assert not pickle.loads(pickle.dumps(graph)).indices.flags.writeable
+
     def test_arrays_are_copied(self):
         indptr, indices, weights = np.array([0, 1, 2]), np.array([1, 0], dtype=np.int32), np.ones(2)
         graph = CSRGraph(indptr, indices, weights)
@@ -247,10 +293,21 @@ class TestConstructor:
 
     def test_unknown_nodes(self):
         for graph in (CSRGraph([0, 0, 0], []), CSRGraph([0, 0, 0], [], nodes="ab")):
-            for node in (2, -1, "c", 0.5, None, [0], {}):
+            for node in (2, -1, "c", 0.5, None, [0], {}, float("nan"), -2):
                 assert node not in graph
                 with pytest.raises(nx.NodeNotFound, match="not in the graph"):
                     graph.index(node)
+
+    def test_nodes_are_found_by_equality_as_in_a_dict(self):
+        for graph in (CSRGraph([0, 0, 0], []), CSRGraph([0, 0, 0], [], nodes=[1, 0])):
+            row = graph.index(1)
+            assert {graph.index(node) for node in (1, 1.0, np.int64(1), np.float32(1), True, np.True_)} == {row}
+
+    def test_names_from_an_array_are_plain_objects_and_a_set_is_refused(self):
+        graph = CSRGraph([0, 0, 0], [], nodes=np.array([7, 8]))
+        assert [type(node) for node in graph] == [int, int]
+        with pytest.raises(TypeError, match="sequence"):
+            CSRGraph([0, 0, 0], [], nodes={"a", "b"})
 
     def test_pickle(self):
         graph = CSRGraph.from_edges([0, 1], [1, 2], [1.5, 2.0], nodes="abc", directed=True)

@@ -1,8 +1,9 @@
-import importlib.metadata
 import subprocess
 import sys
+import tomllib
 from pathlib import Path
 
+import packaging.version
 import pytest
 
 import nx_fastonl as fo
@@ -32,7 +33,8 @@ def test_unknown_name():
 
 
 def test_version_is_that_of_the_installation():
-    assert fo.__version__ == importlib.metadata.version("nx-fastonl")
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
+    assert fo.__version__ == str(packaging.version.Version(project["version"]))
 
 
 def test_import_alone_loads_neither_numpy_nor_networkx():

@@ -64,18 +64,61 @@ class TestPersonalizedPagerankLocal:
         ]
         assert [info.top_k_certain for info in certain] == [False, True]
 
+    def test_a_node_never_reached_may_beat_the_top(self):
+        """Many seeds, each too light to be pushed on, around a hub that gathers more than any of them keeps."""
+        G = nx.star_graph(50)
+        G.add_edge(1, 51)
+        G.add_edges_from((52 + i, 52 + j) for i in range(2) for j in range(i))
+        seeds = dict.fromkeys(range(2, 51), 1.0) | {52: 1.5}
+        exact = oracles.networkx_pagerank(G, personalization=seeds)
+        top, info = fo.personalized_pagerank_local(G, personalization=seeds, epsilon=0.99, top_k=1, full_output=True)
+        assert max(exact, key=exact.get) == 0
+        assert list(top) == [52]
+        assert info.top_k_certain is False
+
+    def test_top_k_on_directed_graphs_with_dead_ends(self):
+        G = nx.DiGraph([(0, 1), (1, 0), (0, 2), (0, 3)])
+        top, info = fo.personalized_pagerank_local(G, personalization=0, tol=1e-10, top_k=1, full_output=True)
+        assert (list(top), info.top_k_certain) == ([0], True)
+        top, info = fo.personalized_pagerank_local(G, personalization=0, tol=1e-10, top_k=3, full_output=True)
+        assert info.top_k_certain is False, "nodes 2 and 3 tie"
+
     def test_forms_of_personalization(self, karate):
         expected = fo.personalized_pagerank_local(karate, personalization={0: 2, 5: 2})
-        for seeds in ([0, 5], {0, 5}, np.array([0, 5]), [0, 5, 5], {0: 0.5, 5: 0.5, 7: 0}):
+        generator = (node for node in (0, 5))
+        for seeds in ([0, 5], {0, 5}, (0, 5), range(0, 6, 5), generator, np.array([0, 5]), {0: 0.5, 5: 0.5, 7: 0}):
             assert fo.personalized_pagerank_local(karate, personalization=seeds) == pytest.approx(expected)
         grid = nx.grid_2d_graph(3, 3)
         assert fo.personalized_pagerank_local(grid, personalization=(0, 0)) == fo.personalized_pagerank_local(
             grid, personalization=[(0, 0)]
         )
 
+    def test_mappings_other_than_dicts(self, karate):
+        pd = pytest.importorskip("pandas")
+        seeds = {0: 1.0, 33: 3.0}
+        expected = fo.personalized_pagerank_local(karate, personalization=seeds)
+        assert fo.personalized_pagerank_local(karate, personalization=pd.Series(seeds)) == expected
+
     def test_default_is_the_global_vector(self, karate):
         found = fo.personalized_pagerank_local(karate, tol=1e-12)
         assert found == pytest.approx(oracles.networkx_pagerank(karate), abs=1e-11)
+        G = nx.gnp_random_graph(3000, 0.004, seed=1)
+        found, info = fo.personalized_pagerank_local(G, full_output=True)
+        assert len(found) == 3000
+        assert info.l1_error <= 1e-6
+
+    def test_a_seed_is_always_found(self):
+        star = nx.star_graph(3000)
+        found = fo.personalized_pagerank_local(star, personalization=0, epsilon=1e-2)
+        assert found == {0: pytest.approx(0.15)}
+
+    def test_accuracy_does_not_fade_with_the_number_of_seeds(self):
+        G = nx.gnp_random_graph(3000, 0.004, seed=1)
+        errors = [
+            fo.personalized_pagerank_local(G, personalization=range(k), epsilon=1e-4, full_output=True)[1].l1_error
+            for k in (1, 1000)
+        ]
+        assert errors[1] <= errors[0]
 
     def test_positional_arguments_are_those_of_networkx(self):
         G = nx.DiGraph([(0, 1, {"cost": 2}), (0, 2, {"cost": 1}), (2, 0, {"cost": 1})])
@@ -112,11 +155,30 @@ class TestPersonalizedPagerankLocal:
             fo.personalized_pagerank_local(karate, personalization=0, dangling={})
         with pytest.raises(nx.NodeNotFound, match="77"):
             fo.personalized_pagerank_local(karate, personalization=0, nstart={77: 1})
-        with pytest.raises(ValueError, match=r"alpha must lie strictly between 0 and 1, got 1\.5"):
-            fo.personalized_pagerank_local(karate, 1.5)
+        for alpha in (1.5, 0, 1, 1e-300, 1 - 1e-15):
+            with pytest.raises(ValueError, match=f"alpha must lie strictly between 0 and 1.* got {alpha!r}"):
+                fo.personalized_pagerank_local(karate, alpha)
+        for name in ("alpha", "tol", "epsilon"):
+            with pytest.raises(TypeError, match=f"{name} must be a number, got '1'"):
+                fo.personalized_pagerank_local(karate, personalization=0, **{name: "1"})
+        for name in ("top_k", "max_iter"):
+            with pytest.raises(TypeError, match=rf"{name} must be a whole number, got 2\.5"):
+                fo.personalized_pagerank_local(karate, personalization=0, **{name: 2.5})
+        for name in ("dangling", "nstart"):
+            with pytest.raises(TypeError, match=rf"{name} must be a dict .* got \[1\]"):
+                fo.personalized_pagerank_local(karate, personalization=0, **{name: [1]})
+        with pytest.raises(ValueError, match="array of seeds must be one-dimensional and hold nodes, got bool"):
+            fo.personalized_pagerank_local(karate, personalization=np.arange(34) == 3)
+        with pytest.raises(ValueError, match="personalization gives node 0 the value '1'"):
+            fo.personalized_pagerank_local(karate, personalization={0: "1"})
         for name in ("tol", "epsilon"):
-            with pytest.raises(ValueError, match=f"{name} must be a positive number, got -1"):
+            with pytest.raises(ValueError, match=f"{name} must be a positive number .* got -1"):
                 fo.personalized_pagerank_local(karate, personalization=0, **{name: -1})
+        with pytest.raises(ValueError, match="tol must be at least 1e-14, where rounding errors begin, got 1e-320"):
+            fo.personalized_pagerank_local(karate, personalization=0, tol=1e-320)
+        with pytest.raises(ValueError, match=r"epsilon must be a positive number up to 1e\+100, got 1e\+308"):
+            fo.personalized_pagerank_local(karate, personalization=0, epsilon=1e308)
+        fo.personalized_pagerank_local(karate, personalization=0, epsilon=1e99, max_iter=10**30)
         for name in ("top_k", "max_iter"):
             with pytest.raises(ValueError, match=f"{name} must be at least 1, got 0"):
                 fo.personalized_pagerank_local(karate, personalization=0, **{name: 0})
@@ -164,5 +226,10 @@ class TestPprMatrix:
             fo.ppr_matrix(karate, [99])
         with pytest.raises(ValueError, match="n_jobs must be a positive number of threads or -1"):
             fo.ppr_matrix(karate, [0], n_jobs=0)
+        with pytest.raises(TypeError, match="n_jobs must be a whole number, got '2'"):
+            fo.ppr_matrix(karate, [0], n_jobs="2")
+        for sources in (0, "ab"):
+            with pytest.raises(TypeError, match=r"for one node pass \["):
+                fo.ppr_matrix(karate, sources)
         with pytest.raises(ValueError, match="top_k"):
             fo.ppr_matrix(karate, [0], top_k=0)
