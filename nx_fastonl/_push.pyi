@@ -11,6 +11,7 @@ def push(
     queue: NDArray[np.int32],
     touched: NDArray[np.int32],
     n_touched: int,
+    *,
     first_epsilon: float,
     epsilon: float,
     shift: float,

@@ -289,7 +289,7 @@ cdef int check_interrupts(const unsigned char[::1] cancelled) except -1:
 
 def push(
     const offset_t[::1] indptr, const node_t[::1] indices, const double[::1] weights, const double[::1] degrees,
-    Cell[::1] cells, double[::1] estimate, node_t[::1] queue, node_t[::1] touched, Py_ssize_t n_touched,
+    Cell[::1] cells, double[::1] estimate, node_t[::1] queue, node_t[::1] touched, Py_ssize_t n_touched, *,
     double first_epsilon, double epsilon, double shift, double slope, double omega, double target,
     int64_t epochs, int64_t max_operations, int64_t max_epochs, bint measure, const unsigned char[::1] cancelled,
 ):

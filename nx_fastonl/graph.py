@@ -194,7 +194,8 @@ class CSRGraph:
         >>> fo.CSRGraph.from_scipy(scipy.sparse.csr_array([[0, 1, 0], [1, 0, 2], [0, 2, 0]]))
         CSRGraph with 3 nodes and 2 edges
         """
-        if not cast(bool, sparse.issparse(A)):
+        is_sparse: bool = sparse.issparse(A)
+        if not is_sparse:
             raise TypeError(f"expected a scipy sparse array or matrix, got {type(A).__name__}")
         if A.ndim != 2 or A.shape[0] != A.shape[1]:
             raise ValueError(f"an adjacency matrix is square, got shape {A.shape}")

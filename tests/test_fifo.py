@@ -120,7 +120,7 @@ def test_bad_arguments(karate):
     for alpha in (0, 1, -0.5, math.nan):
         with pytest.raises(ValueError, match="alpha must lie strictly between 0 and 1"):
             fo.fifo_push(karate, 0, alpha)
-    with pytest.raises(ValueError, match="alpha must be a positive number .* got 0"):
+    with pytest.raises(ValueError, match=r"alpha must be a positive number .* got 0"):
         fo.fifo_push(karate, 0, 0, kind="laplacian")
     for epsilon in (0, -1, math.inf, math.nan):
         with pytest.raises(ValueError, match="epsilon must be a positive number"):
