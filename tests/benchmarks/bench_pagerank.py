@@ -118,7 +118,7 @@ def certified(name: str, graph: CSRGraph, G: nx.Graph, source: int) -> None:
         ),
         f"scikit-network piteration, {iterations} iterations": sknetwork_piteration,
     }
-    times = best_times(functions, 5)
+    times = best_times(functions, 9)
     times |= best_times({"networkx pagerank": networkx}, 1)
     report(f"{name}: certified L1 error", times, "nx_fastonl tol=1e-6, certified")
     from_networkx = networkx()
@@ -151,7 +151,7 @@ def batch(name: str, graph: CSRGraph, sources: list[int]) -> None:
                 f"{n_jobs} thread(s)": partial(fo.ppr_matrix, graph, sources, epsilon=epsilon, top_k=32, n_jobs=n_jobs)
                 for n_jobs in (2, 1)
             },
-            5,
+            9,
             clock=time.perf_counter,
         )
         report(f"{name}: ppr_matrix, {len(sources)} sources, epsilon {epsilon:g}, wall time", times, "2 thread(s)")

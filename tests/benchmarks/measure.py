@@ -28,8 +28,11 @@ def to_networkx(graph: CSRGraph) -> nx.Graph:
     return G
 
 
-def best_times(functions: dict[str, object], repeat: int, clock=time.process_time) -> dict[str, float]:
-    """The least seconds of CPU of each function, the runs of all of them interleaved so that they share the noise."""
+def best_times(functions: dict[str, object], repeat: int, clock=time.thread_time) -> dict[str, float]:
+    """The least seconds of CPU of each function, the runs of all of them interleaved so that they share the noise.
+
+    The clock is that of this thread: idle BLAS threads of one peer, still spinning, must not count against the next.
+    """
     best = dict.fromkeys(functions, float("inf"))
     for _ in range(repeat):
         for name, function in functions.items():
