@@ -169,10 +169,10 @@ def fifo_push(
     else:
         raise ValueError(f'kind must be "ppr" or "laplacian", got {kind!r}')
     check_count("max_operations", max_operations, least=0)
-    mapping = source if hasattr(source, "items") else {source: 1.0} if source in graph else None
-    if mapping is None:
+    if source not in graph and not hasattr(source, "items"):
         raise nx.NodeNotFound(f"node {source!r} is not in the graph; for several sources pass {{node: mass}}")
-    sources, masses = sparse_vector(graph, cast(Mapping[Hashable, float], mapping), "source")
+    start = {source: 1.0} if source in graph else cast(Mapping[Hashable, float], source)
+    sources, masses = sparse_vector(graph, start, "source")
 
     result = local_push(
         graph, sources, masses, system, limit, adaptive=False, max_operations=max_operations, measure=full_output
@@ -191,7 +191,8 @@ def _push_info(
     graph: CSRGraph, system: System, limit: float, sources: list[int], mass: float, result: PushResult
 ) -> PushInfo:
     # Every push settles at least this part of `limit` for each of its neighbours.
-    worst_case_bound = mass / (limit * system.settled_part(graph.largest_degree))
+    least_settled = limit * system.settled_part(graph.largest_degree)
+    worst_case_bound = mass / least_settled if least_settled > 0.0 else math.inf
 
     pushed, _ = result.pushed()
     neighbours = graph.indptr[pushed + 1] - graph.indptr[pushed]
@@ -202,15 +203,16 @@ def _push_info(
         lightest: Any = 1.0
     else:
         lightest = np.array([graph.weights[graph.indptr[u] : graph.indptr[u + 1]].min() for u in pushed])
-    least_share = float((lightest * limit * neighbours / pivots).min(initial=math.inf))
+    least_share = float((lightest * limit * neighbours / pivots).min()) if len(pushed) else 0.0
     never_pushed = np.isin(result.nodes, sources) & (result.estimate == 0.0)
     holders = int(((result.residual > 0.0) & ~never_pushed).sum())
+    least_left = holders * least_share
     if result.epochs == 0:
         local_bound = 0.0
-    elif holders == 0 or not result.converged:
-        local_bound = math.inf
+    elif result.converged and least_left > 0.0 and result.decay > 0.0:
+        local_bound = result.operations / result.decay * math.log(mass / least_left)
     else:
-        local_bound = result.operations / result.decay * math.log(mass / (holders * least_share))
+        local_bound = math.inf
     return PushInfo(
         result.operations,
         result.pushes,

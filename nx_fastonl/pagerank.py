@@ -383,9 +383,11 @@ def _as_weights(graph: CSRGraph, personalization: Any) -> Mapping[Hashable, floa
     """The seeds as {node: weight}, from a dict or its like, a node, or an iterable of nodes."""
     if personalization is None:
         return dict.fromkeys(graph.nodes, 1.0)
+    if personalization in graph:
+        return {personalization: 1.0}
     if hasattr(personalization, "items"):
         return cast(Mapping[Hashable, float], personalization)
-    if personalization in graph or isinstance(personalization, str) or not isinstance(personalization, Iterable):
+    if isinstance(personalization, str) or not isinstance(personalization, Iterable):
         return {personalization: 1.0}
     if isinstance(personalization, np.ndarray):
         if personalization.ndim != 1 or personalization.dtype == bool:

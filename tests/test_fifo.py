@@ -68,6 +68,26 @@ def test_worst_case_bound_is_that_of_the_paper(karate):
     assert info.worst_case_bound == pytest.approx(1 / (0.2 * 0.9))
 
 
+def test_a_node_that_looks_like_a_dict_is_still_a_node():
+    class Node:
+        def items(self):
+            return []
+
+    node = Node()
+    G = nx.Graph([(node, "b")])
+    assert node in fo.fifo_push(G, node)[0]
+    assert node in fo.personalized_pagerank_local(G, personalization=node)
+
+
+@pytest.mark.parametrize(
+    "tiny", [{"epsilon": 1e-320}, {"alpha": 1e-320, "kind": "laplacian"}, {"alpha": 1e-99, "kind": "laplacian"}]
+)
+def test_bounds_of_vanishing_parameters_are_infinite_not_an_error(karate, tiny):
+    *_, info = fo.fifo_push(karate, 0, max_operations=100, full_output=True, **tiny)
+    assert info.worst_case_bound > 1e90
+    assert info.local_bound == math.inf
+
+
 def test_bounds_survive_parts_that_are_nearly_nothing():
     G = nx.Graph([(0, 1, {"weight": 1e17}), (1, 2, {"weight": 1e17})])
     *_, info = fo.fifo_push(G, 0, kind="laplacian", max_operations=100, full_output=True)
