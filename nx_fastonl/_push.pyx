@@ -195,7 +195,7 @@ cdef Py_ssize_t sweep(
             continue
         start = indptr[u]
         stop = indptr[u + 1]
-        change = omega * cells[u].residual if stop > start else cells[u].residual
+        change = omega * cells[u].residual
         share = change / pivot_of(degrees[u], system)
         cells[u].residual -= change
         estimate[u] += share
