@@ -7,32 +7,8 @@ from libc.stdint cimport int64_t
 
 import numpy as np
 
+from nx_fastonl._prefetch cimport prefetch
 from nx_fastonl._typedefs cimport node_t, offset_t
-
-cdef extern from *:
-    """
-    #if defined(__GNUC__) || defined(__clang__)
-    /* The empty asm keeps the compiler from judging a function that only prefetches to be without effect. */
-    #define nx_fastonl_prefetch(address) \\
-        do { __builtin_prefetch((const void*) (address)); __asm__ volatile(""); } while (0)
-    #else
-    #define nx_fastonl_prefetch(address) ((void) 0)
-    #endif
-    #include <stdint.h>
-    #include <string.h>
-    /* `condition ? yes : no` without a jump: the hot loop's outcome is a coin toss, and a wrong guess costs more
-       than the rest of an edge. Compilers turn the plain expression back into a jump. */
-    static inline double nx_fastonl_blend(int condition, double yes, double no) {
-        uint64_t mask = -(uint64_t) (condition != 0), yes_bits, no_bits;
-        memcpy(&yes_bits, &yes, 8);
-        memcpy(&no_bits, &no, 8);
-        no_bits = (yes_bits & mask) | (no_bits & ~mask);
-        memcpy(&no, &no_bits, 8);
-        return no;
-    }
-    """
-    void prefetch "nx_fastonl_prefetch" (const void* address) noexcept nogil
-    double blend "nx_fastonl_blend" (bint condition, double yes, double no) noexcept nogil
 
 # Edges walked between two looks at pending signals: some ten milliseconds.
 cdef int64_t EDGES_PER_SIGNAL_CHECK = 1 << 20
@@ -48,33 +24,20 @@ cdef Py_ssize_t CELLS_AHEAD = 4
 cdef Py_ssize_t EDGES_AHEAD = 8  # within a row
 cdef enum:
     CELLS_PER_ROW = 8
-
-cdef struct Cell:
-    double residual
-    double limit  # 0 until first touched; +inf while the node waits in the queue
-
-# A node is active while |residual| >= epsilon * neighbours; its pivot is shift + slope * degree.
-cdef struct System:
-    double epsilon
-    double shift
-    double slope
-
-cdef struct Ring:
-    Py_ssize_t head
-    Py_ssize_t tail
-    Py_ssize_t left  # nodes of the current epoch still to be pushed
-
-cdef struct Counters:
-    Py_ssize_t touched
-    int64_t operations
-    int64_t pushes
-    int64_t epochs
-    double decay  # sum over epochs of decay_of()
-
+# What is added to the limit of a node by whether it is active: a table, because a jump on a coin toss costs more than
+# the rest of an edge.
+cdef double[2] WAITING = [0.0, INFINITY]
+# Cells of larger graphs do not stay in the cache, and asking for them ahead pays: a megabyte.
+cdef Py_ssize_t CELLS_IN_CACHE = 1 << 16
 
 cdef inline double limit_of(Py_ssize_t neighbours, System* system) noexcept nogil:
     # Never 0, which marks an untouched node. A node without out-edges is settled by one push: any mass makes it active.
     return max(system.epsilon * neighbours, DBL_MIN)
+
+
+cdef inline double degree_of(const double[::1] degrees, node_t u, Py_ssize_t neighbours) noexcept nogil:
+    # Without weights the degree is the number of neighbours, and no array of degrees is passed.
+    return degrees[u] if degrees.shape[0] > 0 else <double> neighbours
 
 
 cdef inline double pivot_of(double degree, System* system) noexcept nogil:
@@ -89,10 +52,10 @@ cdef inline double settled_part(double degree, System* system) noexcept nogil:
 
 
 cdef inline void look_ahead(
-    const offset_t[::1] indptr, const node_t[::1] indices, const double[::1] degrees, Cell[::1] cells,
-    double[::1] estimate, const node_t[::1] nodes, Py_ssize_t position,
+    const offset_t[::1] indptr, const node_t[::1] indices, Cell[::1] cells, double[::1] estimate,
+    const node_t[::1] nodes, Py_ssize_t position, bint far,
 ) noexcept nogil:
-    """Ask for the memory of the rows that `nodes` names next.
+    """Ask for the memory of the rows that `nodes` names next; for their neighbours' cells only if those are `far`.
 
     Slots of `nodes` that were not written yet hold old nodes: of no use, but never out of range.
     """
@@ -102,29 +65,58 @@ cdef inline void look_ahead(
         return
     u = nodes[position + OFFSETS_AHEAD]
     prefetch(&indptr[u])
-    prefetch(&degrees[u])
     prefetch(&estimate[u])
     start = min(<Py_ssize_t> indptr[nodes[position + ROW_AHEAD]], indices.shape[0] - 1)
     prefetch(&indices[start])
+    if not far:
+        return
     # As many cells for every row, so that no jump depends on its length.
     start = min(<Py_ssize_t> indptr[nodes[position + CELLS_AHEAD]], indices.shape[0] - CELLS_PER_ROW)
     for i in range(CELLS_PER_ROW):
         prefetch(&cells[indices[start + i]])
 
 
-cdef inline double touch(
-    const offset_t[::1] indptr, node_t[::1] touched, node_t v, System* system, Counters* count,
-) noexcept nogil:
-    """List a node that is met for the first time; return its limit."""
-    touched[count.touched] = v
-    count.touched += 1
-    return limit_of(indptr[v + 1] - indptr[v], system)
-
-
 # Invariant of both loops:  H @ estimate + residual == source,  H = diag(pivot) - W.
 # `queue` is a ring that holds each node at most once; with the slot that is written before it is known whether
 # its node is active that makes n + 1 slots.
-# `touched` lists every node whose residual was ever written, so that a reset costs no more than the push did.
+# `touched` lists every node whose residual was ever written, so that a reset costs no more than the push did. It too
+# has a slot more, for a node that is written before it is known whether it is listed already.
+
+cdef inline void hand_out(
+    const offset_t[::1] indptr, const node_t[::1] indices, const double[::1] weights, Cell[::1] cells,
+    node_t[::1] queue, node_t[::1] touched, Py_ssize_t start, Py_ssize_t stop, double share,
+    bint weighted, bint limits_known, System* system, Ring* ring, Counters* count,
+) noexcept nogil:
+    """Hand `share` to each unit of weight in the row start..stop, and queue the nodes that this makes active."""
+    cdef Py_ssize_t e, tail = ring.tail, n_touched = count.touched
+    cdef node_t v
+    cdef double residual, limit
+    cdef bint active
+    for e in range(start, stop):
+        if not limits_known and e + EDGES_AHEAD < stop:
+            prefetch(&cells[indices[e + EDGES_AHEAD]])
+            prefetch(&indptr[indices[e + EDGES_AHEAD]])
+        v = indices[e]
+        residual = cells[v].residual + (share * weights[e] if weighted else share)
+        limit = cells[v].limit
+        if limits_known:
+            touched[n_touched] = v
+            n_touched += limit < 0.0
+            limit = fabs(limit)
+        elif limit == 0.0:
+            touched[n_touched] = v
+            n_touched += 1
+            limit = limit_of(indptr[v + 1] - indptr[v], system)
+        active = fabs(residual) >= limit
+        queue[tail] = v
+        tail += active
+        if tail == queue.shape[0]:
+            tail = 0
+        cells[v].residual = residual
+        cells[v].limit = limit + WAITING[active]
+    ring.tail = tail
+    count.touched = n_touched
+
 
 cdef void push_epoch(
     const offset_t[::1] indptr, const node_t[::1] indices, const double[::1] weights, const double[::1] degrees,
@@ -132,46 +124,44 @@ cdef void push_epoch(
     System* system, int64_t edges, Ring* ring, Counters* count,
 ) noexcept nogil:
     """Push nodes in the order they became active, until the epoch ends or `edges` edges were walked."""
-    cdef bint weighted = weights.shape[0] > 0
-    cdef Py_ssize_t slots = queue.shape[0]
-    cdef Py_ssize_t tail = ring.tail
-    cdef Py_ssize_t e, start, stop
-    cdef node_t u, v
-    cdef double share, residual, limit
-    cdef bint active
+    cdef bint far = cells.shape[0] > CELLS_IN_CACHE
+    cdef Py_ssize_t start, stop
+    cdef node_t u
+    cdef double share
     while ring.left > 0 and edges > 0:
         u = queue[ring.head]
-        look_ahead(indptr, indices, degrees, cells, estimate, queue, ring.head)
+        look_ahead(indptr, indices, cells, estimate, queue, ring.head, far)
         ring.head += 1
-        if ring.head == slots:
+        if ring.head == queue.shape[0]:
             ring.head = 0
         ring.left -= 1
         start = indptr[u]
         stop = indptr[u + 1]
-        share = cells[u].residual / pivot_of(degrees[u], system)
+        share = cells[u].residual / pivot_of(degree_of(degrees, u, stop - start), system)
         cells[u].residual = 0.0
         cells[u].limit = limit_of(stop - start, system)
         estimate[u] += share
-        for e in range(start, stop):
-            if e + EDGES_AHEAD < stop:
-                prefetch(&cells[indices[e + EDGES_AHEAD]])
-                prefetch(&indptr[indices[e + EDGES_AHEAD]])
-            v = indices[e]
-            residual = cells[v].residual + (share * weights[e] if weighted else share)
-            limit = cells[v].limit
-            if limit == 0.0:
-                limit = touch(indptr, touched, v, system, count)
-            active = fabs(residual) >= limit
-            queue[tail] = v
-            tail += active
-            if tail == slots:
-                tail = 0
-            cells[v].residual = residual
-            cells[v].limit = blend(active, INFINITY, limit)
+        # Four copies of one loop, each without the questions that the others ask at every edge.
+        if weights.shape[0] > 0:
+            if system.limits_known:
+                hand_out(
+                    indptr, indices, weights, cells, queue, touched, start, stop, share, True, True, system, ring, count,
+                )
+            else:
+                hand_out(
+                    indptr, indices, weights, cells, queue, touched, start, stop, share, True, False, system, ring, count,
+                )
+        elif system.limits_known:
+            hand_out(
+                indptr, indices, weights, cells, queue, touched, start, stop, share, False, True, system, ring, count,
+            )
+        else:
+            hand_out(
+                indptr, indices, weights, cells, queue, touched, start, stop, share, False, False, system, ring, count,
+            )
         edges -= stop - start + 1
         count.operations += stop - start
         count.pushes += 1
-    ring.tail = tail
 
 
 cdef Py_ssize_t sweep(
@@ -196,13 +186,15 @@ cdef Py_ssize_t sweep(
         start = indptr[u]
         stop = indptr[u + 1]
         change = omega * cells[u].residual
-        share = change / pivot_of(degrees[u], system)
+        share = change / pivot_of(degree_of(degrees, u, stop - start), system)
         cells[u].residual -= change
         estimate[u] += share
         for e in range(start, stop):
             v = indices[e]
             if cells[v].limit == 0.0:
-                cells[v].limit = touch(indptr, touched, v, system, count)
+                cells[v].limit = limit_of(indptr[v + 1] - indptr[v], system)
+                touched[count.touched] = v
+                count.touched += 1
             cells[v].residual += share * weights[e] if weighted else share
         edges -= stop - start
         count.operations += stop - start
@@ -274,7 +266,7 @@ cdef double decay_of(
         neighbours = indptr[u + 1] - indptr[u]
         volume += neighbours
         if isinf(cells[u].limit):
-            part = settled_part(degrees[u], system)
+            part = settled_part(degree_of(degrees, u, neighbours), system)
             settled += part * neighbours
             least = min(least, part)
     return min(least, settled / volume) if volume > 0.0 else least
@@ -300,7 +292,7 @@ def push(
     FIFO order. The first `n_touched` entries of `touched` hold mass on entry, after `epochs` epochs of earlier calls.
     Returns the counters and whether it converged.
     """
-    cdef System system = System(first_epsilon, shift, slope)
+    cdef System system = System(first_epsilon, shift, slope, False)
     cdef Ring ring
     cdef Counters count = Counters(n_touched, 0, 0, epochs, 0.0)
     cdef int64_t pushes_before, next_check = EDGES_PER_SIGNAL_CHECK

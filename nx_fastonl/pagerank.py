@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import os
-from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
-from concurrent.futures import ThreadPoolExecutor
+from collections.abc import Hashable, Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any, Literal, NamedTuple, cast, overload
 
@@ -13,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
+from nx_fastonl._batch import check_jobs, rows_of, stack_rows
 from nx_fastonl._checks import (
     SparseVector,
     check_count,
@@ -34,8 +33,6 @@ FIRST_EPSILON = 1e-4
 GLOBAL_TOLERANCE = 1e-6
 # What floating point adds to the L1 error of a vector of walks, times the probability to stop.
 ROUNDING = 1e-15
-# Few enough to keep threads evenly busy, many enough that handing them out costs nothing.
-SOURCES_PER_TASK = 16
 
 
 @dataclass(frozen=True)
@@ -255,24 +252,16 @@ def ppr_matrix(
     check_fraction("alpha", alpha)
     check_positive("epsilon", epsilon)
     check_count("top_k", top_k)
-    check_count("n_jobs", n_jobs, least=-1)
-    if n_jobs == 0:
-        raise ValueError("n_jobs must be a positive number of threads or -1 for all cores, got 0")
-    rows = _rows(graph, sources)
-    cancelled = np.zeros(1, dtype=np.uint8)
+    check_jobs(n_jobs)
+    rows = rows_of(graph, sources, "sources")
 
-    def row(u: int) -> tuple[NDArray[np.int32], NDArray[np.float64]]:
+    def row(u: int, cancelled: NDArray[np.uint8]) -> tuple[NDArray[np.int32], NDArray[np.float64]]:
         found = _pagerank(graph, ([u], [1.0]), None, alpha, epsilon, cancelled=cancelled)
         kept = np.argsort(-found.values, kind="stable")[:top_k]
         kept = kept[np.argsort(found.nodes[kept])]
         return found.nodes[kept], found.values[kept]
 
-    found = list(_with_progress(_in_threads(row, rows, n_jobs, cancelled), len(rows), progress))
-    indptr = np.zeros(len(rows) + 1, dtype=np.int64)
-    np.cumsum([len(nodes) for nodes, _ in found], out=indptr[1:])
-    indices = np.concatenate([nodes for nodes, _ in found]) if found else np.empty(0, dtype=np.int32)
-    values = np.concatenate([values for _, values in found]) if found else np.empty(0)
-    return sparse.csr_array((values, indices, indptr), shape=(len(rows), len(graph)))
+    return stack_rows(row, rows, len(graph), n_jobs, progress)
 
 
 class _PageRank(NamedTuple):
@@ -397,38 +386,3 @@ def _as_weights(graph: CSRGraph, personalization: Any) -> Mapping[Hashable, floa
             )
         personalization = personalization.tolist()
     return dict.fromkeys(personalization, 1.0)
-
-
-def _rows(graph: CSRGraph, sources: Any) -> Sequence[int]:
-    if sources is None:
-        return range(len(graph))
-    if sources in graph or isinstance(sources, str) or not isinstance(sources, Iterable):
-        raise TypeError(f"sources must be a collection of nodes; for one node pass [{sources!r}]")
-    return [graph.index(node) for node in sources]
-
-
-def _in_threads(function: Any, items: Any, n_jobs: int | None, cancelled: NDArray[np.uint8]) -> Iterator[Any]:
-    """Map over threads, in order. Whatever ends it early also ends the pushes that are under way."""
-    if n_jobs is None or n_jobs == 1:
-        yield from map(function, items)
-        return
-    batches = [items[start : start + SOURCES_PER_TASK] for start in range(0, len(items), SOURCES_PER_TASK)]
-    with ThreadPoolExecutor(os.cpu_count() if n_jobs == -1 else n_jobs) as threads:
-        try:
-            for results in threads.map(lambda batch: [function(item) for item in batch], batches):
-                yield from results
-        except BaseException:
-            cancelled[0] = 1
-            threads.shutdown(wait=False, cancel_futures=True)
-            raise
-
-
-def _with_progress(items: Iterator[Any], total: int, progress: bool) -> Iterable[Any]:
-    if not progress:
-        return items
-    try:
-        from tqdm.auto import tqdm
-    except ImportError as error:
-        raise ImportError("progress=True needs tqdm: pip install tqdm") from error
-    bar: Iterable[Any] = tqdm(items, total=total, unit="source")
-    return bar

@@ -27,15 +27,24 @@ GENTLEST_STEP, STEEPEST_STEP = 0.5, 1 / 16
 SMALLEST_EPSILON = 1e-300
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class System:
-    """The linear system ``H z = b`` with ``H = diag(pivot) - W`` and ``pivot = shift + slope * D``.
+    """The linear system ``H z = b`` with ``H = diag(pivot) - W`` and ``pivot = shift + slope * diagonal``.
 
-    Personalised PageRank has ``slope = 1 / (1 - alpha)``, the regularised Laplacian ``shift = alpha``.
+    The diagonal is the degrees unless one is given, together with the largest ``D / pivot``. Personalised PageRank has
+    ``slope = 1 / (1 - alpha)``, the regularised Laplacian ``shift = alpha``.
     """
 
     shift: float
     slope: float
+    diagonal: NDArray[np.float64] | None = None
+    radius: float | None = None
+
+    def diagonal_of(self, graph: CSRGraph) -> NDArray[np.float64]:
+        """The diagonal as the compiled loop takes it: nothing where it is the number of neighbours."""
+        if self.diagonal is not None:
+            return self.diagonal
+        return NO_WEIGHTS if graph.weights is None else graph.degrees
 
     def pivots(self, degrees: NDArray[np.float64]) -> NDArray[np.float64]:
         """The diagonal as the compiled loop has it: an empty row gets 1."""
@@ -51,7 +60,9 @@ class System:
         """The over-relaxation for sweeps, from the spectral radius of the Jacobi iteration."""
         if graph.is_directed() or graph.largest_degree == 0.0:
             return 1.0  # over-relaxation need not converge on a system that is not symmetric
-        radius = graph.largest_degree / (self.shift + self.slope * graph.largest_degree)
+        radius = self.radius
+        if radius is None:
+            radius = graph.largest_degree / (self.shift + self.slope * graph.largest_degree)
         textbook = 2.0 / (1.0 + math.sqrt(1.0 - radius**2))
         return textbook + BEYOND_TEXTBOOK * (2.0 - textbook)
 
@@ -79,14 +90,14 @@ class PushResult:
         return float(np.abs(self.residual).sum())
 
 
-class _Workspace:
+class Workspace:
     """Arrays of the graph's length, all zero between two pushes. Memory is committed only where a push writes."""
 
     def __init__(self, n: int) -> None:
         self.cells = np.zeros(n, dtype=CELL)
         self.estimate = np.zeros(n)
         self.queue = np.zeros(n + 1, dtype=np.int32)
-        self.touched = np.zeros(n, dtype=np.int32)
+        self.touched = np.zeros(n + 1, dtype=np.int32)
 
 
 def local_push(
@@ -116,7 +127,7 @@ def local_push(
     try:
         workspace = graph._idle_workspaces.pop()
     except IndexError:
-        workspace = _Workspace(len(graph))
+        workspace = Workspace(len(graph))
     cells, estimate, touched = workspace.cells, workspace.estimate, workspace.touched
     n_touched = len(sources)
     touched[:n_touched] = sources
@@ -129,7 +140,7 @@ def local_push(
             graph.indptr,
             graph.indices,
             NO_WEIGHTS if graph.weights is None else graph.weights,
-            graph.degrees,
+            system.diagonal_of(graph),
             cells,
             estimate,
             workspace.queue,
