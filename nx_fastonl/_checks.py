@@ -30,6 +30,16 @@ def check_positive(name: str, value: float) -> None:
         raise ValueError(f"{name} must be a positive number up to {WEIGHT_RANGE[1]:g}, got {value!r}")
 
 
+def check_at_least_zero(name: str, value: float) -> None:
+    check_between(name, value, 0.0, WEIGHT_RANGE[1])
+
+
+def check_between(name: str, value: float, least: float, most: float) -> None:
+    _check_number(name, value)
+    if not least <= value <= most:
+        raise ValueError(f"{name} must lie between {least:g} and {most:g}, got {value!r}")
+
+
 def check_count(name: str, value: int | None, least: int = 1) -> None:
     if value is None:
         return

@@ -85,3 +85,167 @@ def pagerank(W, personalization, damping, dangling=None):
 
 def networkx_pagerank(G, **parameters):
     return nx.pagerank(G, tol=1e-12 / len(G), max_iter=2000, **parameters)
+
+
+def inverse_kernel(W, name, beta=None, b=None, S=None):
+    """K^-1 of the paper's Table 1, as it is defined; 0 to the power -1/2 is 0."""
+    n = len(W)
+    D = W.sum(axis=1)
+    L = np.diag(D) - W
+
+    def inverse_root(diagonal):
+        return np.diag(np.divide(1, np.sqrt(diagonal), out=np.zeros(n), where=diagonal > 0))
+
+    root_D, root_S = inverse_root(D), inverse_root(D if S is None else S)
+    identity, ones = np.eye(n), np.ones((n, n))
+    return {
+        "laplacian": lambda: L,
+        "normalized-laplacian": lambda: root_D @ L @ root_D,
+        "normalized-adjacency": lambda: identity - beta * root_D @ W @ root_D,
+        "scaled-laplacian": lambda: beta * identity + root_S @ L @ root_S,
+        "scaled-regularized": lambda: root_S @ (beta * identity + L) @ root_S,
+        "augmented-laplacian": lambda: L + b * ones + beta * identity,
+    }[name]()
+
+
+def kernel_matrix(W, name, lam, **parameters):
+    n = len(W)
+    return np.linalg.inv(inverse_kernel(W, name, **parameters) / (2 * lam) + np.eye(n) / (2 * n))
+
+
+def kernel_form(W, name, lam, beta=None, b=0.0, S=None):
+    """a, s, c and g of ``M = a diag(s) inv(diag(c) + L) diag(s) - g``, for graphs without isolated nodes."""
+    n = len(W)
+    x = lam / n
+    D = W.sum(axis=1)
+    ones = np.ones(n)
+    S = D if S is None else np.asarray(S)
+    al = (beta or 0.0) + x
+    return {
+        "laplacian": lambda: (2 * lam, ones, x * ones, 0.0),
+        "normalized-laplacian": lambda: (2 * lam, np.sqrt(D), x * D, 0.0),
+        "normalized-adjacency": lambda: (2 * lam / beta, np.sqrt(D), (1 + x - beta) / beta * D, 0.0),
+        "scaled-laplacian": lambda: (2 * lam, np.sqrt(S), (beta + x) * S, 0.0),
+        "scaled-regularized": lambda: (2 * lam, np.sqrt(S), beta + x * S, 0.0),
+        "augmented-laplacian": lambda: (2 * lam, ones, al * ones, 2 * lam * b / (al * (al + n * b))),
+    }[name]()
+
+
+def rows_in_order(G):
+    """The neighbours of each node by number, in the order in which the graph lists them."""
+    position = {node: i for i, node in enumerate(G)}
+    return [[position[v] for v in G[u]] for u in G]
+
+
+def push_column(W, rows, pivots, limits, source):
+    """The FIFO push on arrays: the estimate of column `source` of inv(diag(pivots) - W)."""
+    estimate, residual = np.zeros(len(W)), np.zeros(len(W))
+    residual[source] = 1.0
+    queue = deque([source] if residual[source] >= limits[source] else [])
+    while queue:
+        u = queue.popleft()
+        share = residual[u] / pivots[u]
+        estimate[u] += share
+        residual[u] = 0.0
+        for v in rows[u]:
+            residual[v] += share * W[u, v]
+            if residual[v] >= limits[v] and v not in queue:
+                queue.append(v)
+    return estimate
+
+
+def water_filling(psi):
+    """Q = max(psi - tau, 0) with sum 1, by bisection on tau."""
+    low, high = min(psi) - 1.0, max(psi)
+    for _ in range(200):
+        tau = (low + high) / 2
+        if np.maximum(psi - tau, 0).sum() > 1:
+            low = tau
+        else:
+            high = tau
+    return np.maximum(psi - high, 0)
+
+
+def surrogate(psi, y):
+    """The surrogate loss of Rakhlin and Sridharan and its gradient."""
+    q = water_filling(psi)
+    support = q > 1e-13
+    identity = np.eye(len(psi))
+    if support[y]:
+        return 1 - q[y], support / support.sum() - identity[y]
+    others = np.where(np.arange(len(psi)) == y, -np.inf, psi)
+    rival = int((others >= others.max() - 1e-12 * np.abs(psi).max()).argmax())
+    factor = 1 / (1 + 1 / support.sum())
+    return (1 + psi[rival] - psi[y]) * factor, (identity[rival] - identity[y]) * factor
+
+
+def first_of_tied(votes, counts, appearances):
+    """The most voted label; ties by how often it was seen, then by when it first was."""
+    tied = [y for y in range(len(votes)) if votes[y] >= max(votes) - 1e-12 * np.abs(votes).max()]
+    return min(tied, key=lambda y: (-counts[y], appearances[y], y))
+
+
+def relaxation(M, arrivals, k, trace):
+    """The paper's algorithm on a matrix M, line by line; returns labels, distributions, losses, gradients and A."""
+    n = len(M)
+    G = np.zeros((k, n))
+    A, T = 0.0, trace
+    counts, appearances = np.zeros(k), np.full(k, np.inf)
+    labels, distributions, losses = [], [], []
+    for i, (t, y) in enumerate(arrivals):
+        v = G @ M[:, t]
+        psi = -v / math.sqrt(max(A + k * max(T, 0.0), M[t, t]))
+        labels.append(first_of_tied(-v, counts, appearances))
+        distributions.append(water_filling(psi))
+        loss, gradient = surrogate(psi, y)
+        losses.append(loss)
+        A += 2 * gradient @ v + M[t, t] * gradient @ gradient
+        T -= M[t, t]
+        G[:, t] = gradient
+        counts[y] += 1
+        appearances[y] = min(appearances[y], i)
+    return labels, distributions, losses, G, A
+
+
+def weighted_majority(W, arrivals, k):
+    """The votes that each arrival gets from the neighbours that arrived before."""
+    seen, found = {}, []
+    for t, y in arrivals:
+        votes = np.zeros(k)
+        for u, label in seen.items():
+            if u != t:
+                votes[label] += W[t, u]
+        found.append(votes)
+        seen[t] = y
+    return found
+
+
+def tree_on_a_line(parents, weights):
+    """The distances between all pairs of nodes, from a walk over each tree; infinite between trees."""
+    n = len(parents)
+    children = {u: [v for v in range(n) if parents[v] == u] for u in range(-1, n)}
+    distance = np.full((n, n), np.inf)
+    for root in children[-1]:
+        steps = []  # nodes in the order of the walk, with the weights of the edges between them
+
+        def walk(u, steps=steps):
+            steps.append((u, None))
+            for v in children[u]:
+                steps.append((None, weights[v]))
+                walk(v)
+                steps.append((None, weights[v]))
+
+        walk(root)
+        line, along, lightest = [], [0.0], np.inf
+        for node, weight in steps:
+            if node is None:
+                lightest = min(lightest, weight)
+            else:
+                if line:
+                    along.append(along[-1] + 1 / lightest)
+                line.append(node)
+                lightest = np.inf
+        for u, at_u in zip(line, along, strict=True):
+            for v, at_v in zip(line, along, strict=True):
+                distance[u, v] = abs(at_u - at_v)
+    return distance

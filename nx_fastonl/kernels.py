@@ -1,0 +1,602 @@
+"""The six graph kernels of the paper's Table 1 as one linear system: their columns, matrices and traces."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Hashable, Iterable, Mapping
+from dataclasses import dataclass
+from typing import Any, Literal, NamedTuple, TypedDict, overload
+
+import networkx as nx
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from scipy import linalg, sparse
+
+from nx_fastonl._batch import check_jobs, rows_of, stack_rows
+from nx_fastonl._checks import check_at_least_zero, check_between, check_positive
+from nx_fastonl._convert import dict_from_arrays
+from nx_fastonl.graph import CSRGraph, as_csr_graph
+from nx_fastonl.push import NEVER_CANCELLED, PushResult, System, local_push
+
+__all__ = ["GraphKernel", "KernelInfo", "kernel_column", "kernel_matrix"]
+
+DEFAULT_SMOOTHNESS = 0.15
+# Beyond these, what lam / n adds to a degree is lost in rounding, or the other way round.
+SMOOTHNESS_RANGE = (1e-9, 1e9)
+# The largest graph whose exact matrix is computed: 3.2 GB.
+MOST_EXACT_NODES = 20_000
+# A trace is estimated from as many columns, each pushed until a neighbour of the source holds at most this part of
+# what the source started with.
+TRACE_SAMPLES = 200
+TRACE_ACCURACY = 0.01
+
+
+class KernelParameters(TypedDict, total=False):
+    """The parameters of a kernel beside `smoothness`; see `kernel_column`."""
+
+    lam: float | None
+    beta: float | None
+    b: float | None
+    S: Mapping[Hashable, float] | ArrayLike | None
+
+
+class _Parameters(NamedTuple):
+    n: int
+    lam: float
+    smoothness: float  # lam / n
+    beta: float
+    b: float
+
+
+class _Form(NamedTuple):
+    """``M = a diag(s) inv(diag(c) + L) diag(s) - g`` with ``c = shift + slope * S`` and ``s = sqrt(S)``."""
+
+    a: float
+    shift: float
+    slope: float
+    g: float = 0.0
+    isolated: float = 0.0  # K^-1 at a node without edges, where S = D
+
+
+@dataclass(frozen=True)
+class _Recipe:
+    """A row of the table: which S, which parameters, and the form that they make."""
+
+    alias: str
+    diagonal: Literal["ones", "degrees", "any"]
+    form: Callable[[_Parameters], _Form]
+    takes: tuple[str, ...] = ()
+    default_beta: Callable[[float], float] = lambda smoothness: smoothness
+
+
+def _augmented(p: _Parameters) -> _Form:
+    al = p.beta + p.smoothness
+    return _Form(a=2 * p.lam, shift=0.0, slope=al, g=2 * p.lam * p.b / (al * (al + p.n * p.b)))
+
+
+KERNELS = {
+    # K^-1 = L
+    "laplacian": _Recipe("K1", "ones", lambda p: _Form(2 * p.lam, 0.0, p.smoothness)),
+    # K^-1 = D^-1/2 L D^-1/2
+    "normalized-laplacian": _Recipe("K2", "degrees", lambda p: _Form(2 * p.lam, 0.0, p.smoothness)),
+    # K^-1 = I - beta D^-1/2 W D^-1/2
+    "normalized-adjacency": _Recipe(
+        "K3",
+        "degrees",
+        lambda p: _Form(2 * p.lam / p.beta, 0.0, (1 + p.smoothness - p.beta) / p.beta, isolated=1.0),
+        ("beta",),
+    ),
+    # K^-1 = beta I + S^-1/2 L S^-1/2
+    "scaled-laplacian": _Recipe(
+        "K4",
+        "any",
+        lambda p: _Form(2 * p.lam, 0.0, p.beta + p.smoothness, isolated=p.beta),
+        ("beta", "S"),
+        lambda smoothness: 1.0 - smoothness,
+    ),
+    # K^-1 = S^-1/2 (beta I + L) S^-1/2
+    "scaled-regularized": _Recipe("K5", "any", lambda p: _Form(2 * p.lam, p.beta, p.smoothness), ("beta", "S")),
+    # K^-1 = L + b 11^T + beta I
+    "augmented-laplacian": _Recipe("K6", "ones", _augmented, ("beta", "b")),
+}
+ALIASES = {recipe.alias: name for name, recipe in KERNELS.items()}
+
+
+class GraphKernel:
+    """One of the six kernels on one graph: ``M = a diag(s) inv(H) diag(s) - g`` with ``H = diag(c) + L``.
+
+    Parameters
+    ----------
+    graph : CSRGraph
+        Undirected.
+    name : str
+        One of `KERNELS`, or ``"K1"`` to ``"K6"``.
+    smoothness, lam, beta, b, S
+        See `kernel_column`.
+
+    Attributes
+    ----------
+    name : str
+    lam, beta, b, a, g : float
+    system : System
+        H, as the push takes it.
+
+    Examples
+    --------
+    >>> import networkx as nx
+    >>> from nx_fastonl import CSRGraph
+    >>> from nx_fastonl.kernels import GraphKernel
+    >>> kernel = GraphKernel(CSRGraph.from_networkx(nx.path_graph(4)), "K1", smoothness=0.5)
+    >>> kernel.name, kernel.lam, kernel.a, kernel.c([0]).tolist()
+    ('laplacian', 2.0, 4.0, [0.5])
+    """
+
+    def __init__(
+        self,
+        graph: CSRGraph,
+        name: str = "normalized-laplacian",
+        smoothness: float | None = None,
+        *,
+        lam: float | None = None,
+        beta: float | None = None,
+        b: float | None = None,
+        S: Mapping[Hashable, float] | ArrayLike | None = None,
+    ) -> None:
+        if graph.is_directed():
+            raise nx.NetworkXNotImplemented("kernels need an undirected graph; G.to_undirected() makes one")
+        self.graph = graph
+        self.name = _full_name(name)
+        recipe = KERNELS[self.name]
+        for parameter, value in (("beta", beta), ("b", b), ("S", S)):
+            if value is not None and parameter not in recipe.takes:
+                takes = " and ".join(recipe.takes) or "neither beta, b nor S"
+                raise TypeError(f"kernel {self.name!r} takes {takes}; it has no parameter {parameter}")
+        p = _parameters(len(graph), recipe, self.name, smoothness, lam, beta, b)
+        self.lam, self.beta, self.b = p.lam, p.beta, p.b if "b" in recipe.takes else 0.0
+        form = recipe.form(p)
+        self.a, self.g = form.a, form.g
+        self._form = form
+        self._ones = recipe.diagonal == "ones"
+        self._S = None if S is None else _diagonal(graph, S)
+        if self._S is not None:
+            pivots = form.shift + form.slope * self._S + graph.degrees
+            self.system = System(0.0, 1.0, pivots, float((graph.degrees / pivots).max()))
+        elif self._ones:
+            self.system = System(form.shift + form.slope, 1.0)
+        else:
+            self.system = System(form.shift, 1.0 + form.slope)
+        # In the paper a residual starts at 1, or at 1 / alpha for the kernels that are not normalised by degrees.
+        self.epsilon_scale = form.shift + form.slope if self._ones or self._S is not None else 1.0
+        self._isolated_S = (form.shift or 1.0) * 2 * p.lam / (form.a * (p.smoothness + form.isolated))
+
+    def squared_s(self, rows: Any) -> NDArray[np.float64]:
+        """The diagonal S, the square of `s`, at these rows.
+
+        A node without edges has ``D^-1/2 = 0`` where S = D; what stands here in its place makes its entry of M right.
+        """
+        if self._S is not None:
+            return np.asarray(self._S[rows])
+        degrees = self.graph.degrees[rows]
+        if self._ones:
+            return np.ones_like(degrees)
+        return np.where(degrees > 0.0, degrees, self._isolated_S)
+
+    def s(self, rows: Any) -> NDArray[np.float64]:
+        """The scaling ``s`` at these rows."""
+        return np.sqrt(self.squared_s(rows))
+
+    def c(self, rows: Any) -> NDArray[np.float64]:
+        """The diagonal ``c`` at these rows: what H has beyond the Laplacian."""
+        if self._ones or self._S is not None:
+            return self._form.shift + self._form.slope * self.squared_s(rows)
+        degrees = self.graph.degrees[rows]
+        return np.where(degrees > 0.0, self._form.shift + self._form.slope * degrees, self._form.shift or 1.0)
+
+    @property
+    def largest_s(self) -> float:
+        """The largest `s` of all nodes, or a little more where some node has no edges."""
+        if self._ones:
+            return 1.0
+        if self._S is not None:
+            return math.sqrt(self._S.max())
+        largest = self.graph.largest_degree
+        return math.sqrt(max(largest, self._isolated_S) if self.graph.has_dead_ends else largest)
+
+    def push(self, u: int, epsilon: float, cancelled: NDArray[np.uint8] = NEVER_CANCELLED) -> PushResult:
+        """Push from `u`, at least once, for column u of M."""
+        neighbours = int(self.graph.indptr[u + 1] - self.graph.indptr[u])
+        limit = min(self.epsilon_scale * epsilon, 1.0 / max(neighbours, 1))
+        return local_push(self.graph, [u], [1.0], self.system, limit, cancelled=cancelled)
+
+    def column(self, u: int, result: PushResult) -> tuple[NDArray[np.int32], NDArray[np.float64]]:
+        """Column u of ``M + g`` at the nodes that a push from u pushed."""
+        nodes, estimate = result.pushed()
+        return nodes, self.a * float(self.s(u)) * self.s(nodes) * estimate
+
+    def column_error(self, u: int, result: PushResult) -> float:
+        """How far any entry of a pushed column can be off: ``|r| <= e c`` gives ``|z* - z| <= e``, as ``H 1 = c``."""
+        off = float((np.abs(result.residual) / self.c(result.nodes)).max(initial=0.0))
+        return self.a * float(self.s(u)) * self.largest_s * off
+
+    def exact(self) -> NDArray[np.float64]:
+        """The whole of M by a dense factorisation; refused for graphs beyond `MOST_EXACT_NODES`."""
+        n = len(self.graph)
+        if n > MOST_EXACT_NODES:
+            raise ValueError(
+                f"the exact kernel of {n:,} nodes takes {8 * n**2 / 1e9:.1f} GB and O(n^3) time; "
+                f"it is computed for up to {MOST_EXACT_NODES:,} nodes. A push gives columns of any graph"
+            )
+        rows = np.arange(n)
+        H = np.asfortranarray(-self.graph.to_scipy().toarray())
+        H[rows, rows] += self.c(rows) + self.graph.degrees
+        factor, lower = linalg.cho_factor(H, lower=True, overwrite_a=True, check_finite=False)
+        inverse, info = linalg.lapack.dpotri(factor, lower=lower, overwrite_c=True)
+        if info != 0:
+            raise np.linalg.LinAlgError(f"the kernel matrix is singular to working precision (LAPACK info {info})")
+        above = np.triu_indices(n, 1)
+        inverse[above] = inverse.T[above]
+        s = self.s(rows)
+        inverse *= self.a
+        inverse *= s
+        inverse *= s[:, None]
+        inverse -= self.g
+        return np.ascontiguousarray(inverse.T)  # symmetric, and rows are what is read
+
+    def estimated_trace(self) -> float:
+        """The trace of M from a sample of its diagonal.
+
+        Nodes are drawn by ``S / (c + D)``, a lower bound on their share. What is estimated is the mean of how far
+        they exceed it, which varies little. The sample is the same on every call.
+        """
+        rows = np.arange(len(self.graph))
+        pivots = self.c(rows) + self.graph.degrees
+        shares = self.squared_s(rows) / pivots
+        rng = np.random.default_rng(0)
+        sample = rng.choice(len(rows), TRACE_SAMPLES, p=shares / shares.sum())
+        excess = 0.0
+        for u in sample.tolist():
+            neighbours = max(int(self.graph.indptr[u + 1] - self.graph.indptr[u]), 1)
+            result = local_push(self.graph, [u], [1.0], self.system, TRACE_ACCURACY / neighbours)
+            excess += float(result.estimate[result.nodes == u][0] * pivots[u])
+        return float(self.a * shares.sum() * excess / TRACE_SAMPLES - len(rows) * self.g)
+
+
+@dataclass(frozen=True)
+class KernelInfo:
+    """How a `kernel_column` went.
+
+    Attributes
+    ----------
+    error : float
+        No value is off by more than this.
+    elsewhere : float
+        The value of the nodes that are not in the column: 0, but for ``"augmented-laplacian"``, which is dense.
+    operations, pushes, epochs : int
+        Edges walked, nodes pushed, and passes over the active nodes.
+    """
+
+    error: float
+    elsewhere: float
+    operations: int
+    pushes: int
+    epochs: int
+
+
+@overload
+def kernel_column(
+    G: Any,
+    node: Hashable,
+    kernel: str = ...,
+    smoothness: float | None = ...,
+    *,
+    lam: float | None = ...,
+    beta: float | None = ...,
+    b: float | None = ...,
+    S: Mapping[Hashable, float] | ArrayLike | None = ...,
+    epsilon: float = ...,
+    weight: str | None = ...,
+    full_output: Literal[False] = ...,
+) -> dict[Any, float]: ...
+@overload
+def kernel_column(
+    G: Any,
+    node: Hashable,
+    kernel: str = ...,
+    smoothness: float | None = ...,
+    *,
+    lam: float | None = ...,
+    beta: float | None = ...,
+    b: float | None = ...,
+    S: Mapping[Hashable, float] | ArrayLike | None = ...,
+    epsilon: float = ...,
+    weight: str | None = ...,
+    full_output: Literal[True],
+) -> tuple[dict[Any, float], KernelInfo]: ...
+def kernel_column(
+    G: Any,
+    node: Hashable,
+    kernel: str = "normalized-laplacian",
+    smoothness: float | None = None,
+    *,
+    lam: float | None = None,
+    beta: float | None = None,
+    b: float | None = None,
+    S: Mapping[Hashable, float] | ArrayLike | None = None,
+    epsilon: float = 1e-6,
+    weight: str | None = "weight",
+    full_output: bool = False,
+) -> dict[Any, float] | tuple[dict[Any, float], KernelInfo]:
+    """How close the nodes around `node` are to it: its column of ``M = inv(inv(K) / (2 lam) + I / (2 n))``.
+
+    Parameters
+    ----------
+    G : nx.Graph, scipy sparse array or CSRGraph
+        Undirected. The conversion of an nx.Graph is kept: see `CSRGraph.from_networkx`.
+    node : node
+        Whose column to compute.
+    kernel : str, default "normalized-laplacian"
+        With L = D - W, and ``"K1"`` to ``"K6"`` as other names:
+
+        - ``"laplacian"``: inv(K) = L
+        - ``"normalized-laplacian"``: D^-1/2 L D^-1/2
+        - ``"normalized-adjacency"``: I - beta D^-1/2 W D^-1/2
+        - ``"scaled-laplacian"``: beta I + S^-1/2 L S^-1/2
+        - ``"scaled-regularized"``: S^-1/2 (beta I + L) S^-1/2
+        - ``"augmented-laplacian"``: L + b 11^T + beta I
+    smoothness : float, optional
+        lam / n, between 1e-9 and 1e9, by default 0.15. Larger means that labels are expected to change more often
+        along edges, and that less is learned from far away.
+    lam : float, optional
+        The absolute value, instead of `smoothness`.
+    beta : float, optional
+        For ``"normalized-adjacency"`` between 0 and 1 + lam / n, by default lam / n. For ``"scaled-laplacian"`` at
+        least 0, by default 1 - lam / n; for the last two kernels at least 0, by default lam / n.
+    b : float, optional
+        For ``"augmented-laplacian"``, at least 0, by default 1 / n.
+    S : dict, array or number, optional
+        For the two scaled kernels: a positive diagonal, as ``{node: value}``, in the order of the nodes, or the same
+        for all; by default the degrees.
+    epsilon : float, default 1e-6
+        The residual per neighbour below which a node rests. Smaller is more accurate and reaches further.
+    weight : str or None, default "weight"
+        The edge attribute that holds the weight, 1 where it is missing. None ignores weights.
+    full_output : bool, default False
+        Also return a `KernelInfo`: the error bound and the work done.
+
+    Returns
+    -------
+    column : dict
+        ``{node: value}`` of the nodes reached. Every other node has 0; for ``"augmented-laplacian"``, whose columns
+        are dense, the constant ``info.elsewhere``.
+    info : KernelInfo
+        With ``full_output=True`` only.
+
+    Raises
+    ------
+    networkx.NodeNotFound
+        If `node` is not in the graph.
+    networkx.NetworkXNotImplemented
+        If `G` is directed.
+    networkx.NetworkXPointlessConcept
+        If `G` has no nodes.
+    TypeError, ValueError
+        If the kernel is unknown, or a parameter is not one of its own, of the wrong type or out of range.
+
+    Notes
+    -----
+    Where S or D has a 0, which only a node without edges can have, its power -1/2 counts as 0.
+
+    References
+    ----------
+    B. Zhou, Y. Sun, R. Babanezhad, "Fast Online Node Labeling for Very Large Graphs", ICML 2023, Table 1.
+
+    Examples
+    --------
+    >>> import networkx as nx
+    >>> import nx_fastonl as fo
+    >>> column, info = fo.kernel_column(nx.path_graph(5), 0, smoothness=0.5, full_output=True)
+    >>> {node: round(value, 3) for node, value in column.items()}
+    {0: 4.476, 1: 2.424, 2: 0.943, 3: 0.404, 4: 0.19}
+    >>> info.error < 1e-4
+    True
+    """
+    graph = as_csr_graph(G, weight)
+    check_positive("epsilon", epsilon)
+    bound = GraphKernel(graph, kernel, smoothness, lam=lam, beta=beta, b=b, S=S)
+    u = graph.index(node)
+    result = bound.push(u, epsilon)
+    nodes, values = bound.column(u, result)
+    column = dict_from_arrays(graph.nodes, nodes, values - bound.g)
+    if not full_output:
+        return column
+    work = (result.operations, result.pushes, result.epochs)
+    return column, KernelInfo(bound.column_error(u, result), 0.0 - bound.g, *work)
+
+
+@overload
+def kernel_matrix(
+    G: Any,
+    nodes: Iterable[Hashable] | None = ...,
+    kernel: str = ...,
+    smoothness: float | None = ...,
+    *,
+    lam: float | None = ...,
+    beta: float | None = ...,
+    b: float | None = ...,
+    S: Mapping[Hashable, float] | ArrayLike | None = ...,
+    epsilon: float = ...,
+    exact: Literal[False] = ...,
+    n_jobs: int | None = ...,
+    weight: str | None = ...,
+    progress: bool = ...,
+) -> sparse.csr_array: ...
+@overload
+def kernel_matrix(
+    G: Any,
+    nodes: Iterable[Hashable] | None = ...,
+    kernel: str = ...,
+    smoothness: float | None = ...,
+    *,
+    lam: float | None = ...,
+    beta: float | None = ...,
+    b: float | None = ...,
+    S: Mapping[Hashable, float] | ArrayLike | None = ...,
+    epsilon: float = ...,
+    exact: Literal[True],
+    n_jobs: int | None = ...,
+    weight: str | None = ...,
+    progress: bool = ...,
+) -> NDArray[np.float64]: ...
+def kernel_matrix(
+    G: Any,
+    nodes: Iterable[Hashable] | None = None,
+    kernel: str = "normalized-laplacian",
+    smoothness: float | None = None,
+    *,
+    lam: float | None = None,
+    beta: float | None = None,
+    b: float | None = None,
+    S: Mapping[Hashable, float] | ArrayLike | None = None,
+    epsilon: float = 1e-6,
+    exact: bool = False,
+    n_jobs: int | None = None,
+    weight: str | None = "weight",
+    progress: bool = False,
+) -> sparse.csr_array | NDArray[np.float64]:
+    """Rows of the kernel matrix ``M = inv(inv(K) / (2 lam) + I / (2 n))``, by local pushes or exactly.
+
+    Parameters
+    ----------
+    G : nx.Graph, scipy sparse array or CSRGraph
+        Undirected.
+    nodes : iterable of nodes, optional
+        Whose rows to compute, by default those of every node.
+    kernel, smoothness, lam, beta, b, S
+        As for `kernel_column`.
+    epsilon : float, default 1e-6
+        The residual per neighbour below which a node rests.
+    exact : bool, default False
+        Factorise the dense matrix instead: O(n^3) time and O(n^2) memory, for up to 20,000 nodes.
+    n_jobs : int, optional
+        Threads to push with, by default 1; -1 for one on each core. The result does not depend on it.
+    weight : str or None, default "weight"
+        The edge attribute that holds the weight, 1 where it is missing. None ignores weights.
+    progress : bool, default False
+        Show a progress bar (needs tqdm).
+
+    Returns
+    -------
+    scipy.sparse.csr_array, or numpy.ndarray where `exact`
+        Row i belongs to ``nodes[i]``; columns follow ``list(G)``. M is symmetric, so rows are columns; pushed rows are
+        so up to their error. Memory is that of the values reached; rows of ``"augmented-laplacian"`` are full.
+
+    Raises
+    ------
+    networkx.NodeNotFound
+        If a node is not in the graph.
+    networkx.NetworkXNotImplemented
+        If `G` is directed.
+    networkx.NetworkXPointlessConcept
+        If `G` has no nodes.
+    TypeError, ValueError
+        If a parameter is of the wrong type or out of range, or the graph is too large for `exact`.
+
+    Examples
+    --------
+    >>> import networkx as nx
+    >>> import nx_fastonl as fo
+    >>> G = nx.karate_club_graph()
+    >>> M = fo.kernel_matrix(G, exact=True)
+    >>> M.shape
+    (34, 34)
+    >>> bool(abs(fo.kernel_matrix(G, [0, 33], epsilon=1e-9) - M[[0, 33]]).max() < 1e-6)
+    True
+    """
+    graph = as_csr_graph(G, weight)
+    check_positive("epsilon", epsilon)
+    check_jobs(n_jobs)
+    bound = GraphKernel(graph, kernel, smoothness, lam=lam, beta=beta, b=b, S=S)
+    rows = rows_of(graph, nodes, "nodes")
+    if exact:
+        matrix = bound.exact()
+        return matrix if nodes is None else matrix[np.asarray(rows, dtype=np.intp)]
+
+    def row(u: int, cancelled: NDArray[np.uint8]) -> tuple[NDArray[np.int32], NDArray[np.float64]]:
+        columns, values = bound.column(u, bound.push(u, epsilon, cancelled))
+        if bound.g != 0.0:
+            full = np.full(len(graph), -bound.g)
+            full[columns] += values
+            return np.arange(len(graph), dtype=np.int32), full
+        order = np.argsort(columns)
+        return columns[order], values[order]
+
+    return stack_rows(row, rows, len(graph), n_jobs, progress)
+
+
+def _full_name(name: str) -> str:
+    full = ALIASES.get(name, name) if isinstance(name, str) else None
+    if full not in KERNELS:
+        names = ", ".join(f'"{known}" ({recipe.alias})' for known, recipe in KERNELS.items())
+        raise ValueError(f"unknown kernel {name!r}; the kernels are {names}")
+    return full
+
+
+def _parameters(
+    n: int,
+    recipe: _Recipe,
+    name: str,
+    smoothness: float | None,
+    lam: float | None,
+    beta: float | None,
+    b: float | None,
+) -> _Parameters:
+    if lam is not None and smoothness is not None:
+        raise ValueError(f"smoothness is lam / n: give one of them, got smoothness={smoothness!r} and lam={lam!r}")
+    smallest, largest = SMOOTHNESS_RANGE
+    if lam is not None:
+        check_between("lam", lam, smallest * n, largest * n)
+        smoothness = lam / n
+    elif smoothness is not None:
+        check_between("smoothness", smoothness, smallest, largest)
+    else:
+        smoothness = DEFAULT_SMOOTHNESS
+    if beta is None:
+        beta = recipe.default_beta(smoothness)
+        if beta < 0.0:
+            raise ValueError(
+                f"kernel {name!r} has beta = 1 - smoothness by default, which is negative for smoothness = "
+                f"{smoothness:g}; pass a beta of at least 0"
+            )
+    elif name == "normalized-adjacency":
+        check_between("beta", beta, SMOOTHNESS_RANGE[0], (1.0 + smoothness) * (1.0 - SMOOTHNESS_RANGE[0]))
+    else:
+        check_at_least_zero("beta", beta)
+    if b is None:
+        b = 1.0 / n
+    check_at_least_zero("b", b)
+    return _Parameters(n, float(smoothness * n if lam is None else lam), float(smoothness), float(beta), float(b))
+
+
+def _diagonal(graph: CSRGraph, S: Any) -> NDArray[np.float64]:
+    """S as an array in the order of the nodes."""
+    if hasattr(S, "items"):
+        values = np.full(len(graph), np.nan)
+        for node, value in S.items():
+            values[graph.index(node)] = value
+        if np.isnan(values).any():
+            missing = graph.nodes[int(np.isnan(values).argmax())]
+            raise ValueError(f"S must have a positive value for every node; that of {missing!r} is missing or NaN")
+    else:
+        values = np.asarray(S)
+        if values.dtype.kind not in "biuf" or values.shape not in ((), (len(graph),)):
+            got = f"{values.dtype} of shape {values.shape}"
+            raise ValueError(f"S must be a number, a dict or an array of {len(graph)} numbers, got {got}")
+        values = np.array(np.broadcast_to(values, len(graph)), dtype=np.float64)
+    smallest, largest = SMOOTHNESS_RANGE[0] ** 2, SMOOTHNESS_RANGE[1] ** 2
+    bad = ~((values >= smallest) & (values <= largest))
+    if bad.any():
+        u = int(bad.argmax())
+        raise ValueError(
+            f"S is {values[u]} at node {graph.nodes[u]!r}; it must lie between {smallest:g} and {largest:g}"
+        )
+    return values
