@@ -5,11 +5,19 @@ from typing import Any
 
 _HOME = {
     "CSRGraph": "graph",
+    "KernelInfo": "kernels",
+    "LabelSequence": "sequence",
+    "OnlineNodeLabeler": "online",
     "PageRankInfo": "pagerank",
     "PushInfo": "fifo",
     "fifo_push": "fifo",
+    "kernel_column": "kernels",
+    "kernel_matrix": "kernels",
+    "labeling_cut": "regret",
+    "online_node_labeling": "online",
     "personalized_pagerank_local": "pagerank",
     "ppr_matrix": "pagerank",
+    "regret_bound": "regret",
 }
 
 __all__ = [*_HOME, "__version__"]

@@ -27,6 +27,19 @@ def real_graph():
     return load
 
 
+@pytest.fixture(scope="session")
+def real_labels():
+    """A loader of the real graphs' labels: numbers, -1 for nodes without one."""
+    if not DATA.is_dir():
+        pytest.skip(f"the real graphs are not at {DATA}")
+
+    def load(name):
+        with np.load(DATA / f"{name}.npz") as arrays:
+            return arrays["labels"]
+
+    return load
+
+
 @pytest.fixture
 def karate():
     return nx.karate_club_graph()

@@ -1,0 +1,182 @@
+"""What is guaranteed about the mistakes: the regret bound, and the cut that says which labellings it covers."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Hashable, Mapping
+from typing import Any, Literal, Unpack
+
+import numpy as np
+
+from nx_fastonl._checks import check_count, check_mapping, check_positive
+from nx_fastonl.graph import as_csr_graph
+from nx_fastonl.kernels import GraphKernel, KernelParameters
+
+__all__ = ["labeling_cut", "regret_bound"]
+
+
+def regret_bound(
+    G: Any,
+    k: int,
+    kernel: str = "normalized-laplacian",
+    smoothness: float | None = None,
+    method: Literal["relaxation", "fastonl-fifo"] = "relaxation",
+    *,
+    epsilon: float | None = None,
+    exact: bool = False,
+    weight: str | None = "weight",
+    **parameters: Unpack[KernelParameters],
+) -> float:
+    r"""How many more mistakes than the best smooth labelling the learner can be expected to make.
+
+    For every order of arrival and every choice of labels,
+
+    .. math::
+
+        E[mistakes] \le \sum_t loss_t(f_t) + bound
+
+    where f is any labelling of the nodes, one-hot or not, whose `labeling_cut` is at most lam, loss_t is the
+    `surrogate_loss` at the scores f_t (0 where f_t is the true label, at most 2 where it is another), and mistakes are
+    those of ``predict="sample"``. In particular, if lam is at least the cut of the true labelling, the expected number
+    of mistakes is at most the bound.
+
+    Parameters
+    ----------
+    G : nx.Graph, scipy sparse array or CSRGraph
+        Undirected.
+    k : int
+        The number of labels, at least 2, all known from the start.
+    kernel, smoothness
+        As for `kernel_column`.
+    method : {"relaxation", "fastonl-fifo"}, default "relaxation"
+        The exact learner, ``sqrt(k * trace(M))``, or the one on pushed columns, with ``symmetrized=True``:
+        ``sqrt(k * trace(M)) + sqrt(2 * E)``, where E bounds the sum of all errors of the pushed columns.
+    epsilon : float, optional
+        For ``"fastonl-fifo"``, by default 0.1 / n.
+    exact : bool, default False
+        Compute the trace exactly, for up to 20,000 nodes; by default it is estimated from a sample.
+    weight : str or None, default "weight"
+        The edge attribute that holds the weight, 1 where it is missing. None ignores weights.
+    **parameters
+        `lam`, `beta`, `b` and `S`, as for `kernel_column`.
+
+    Returns
+    -------
+    float
+        A bound above the number of nodes, common for large lam, guarantees nothing.
+
+    Raises
+    ------
+    networkx.NetworkXNotImplemented
+        If `G` is directed.
+    TypeError, ValueError
+        If a parameter is of the wrong type or out of range.
+
+    Notes
+    -----
+    With lam = n^gamma the trace of M is O(n^(1 + gamma)) for kernels whose inverse is bounded away from 0, and the
+    bound is the paper's O(sqrt(n^(1 + gamma))). The derivation is in the documentation: docs/labeling.md.
+
+    References
+    ----------
+    B. Zhou, Y. Sun, R. Babanezhad, "Fast Online Node Labeling for Very Large Graphs", ICML 2023.
+    A. Rakhlin, K. Sridharan, "Efficient Online Multiclass Prediction on Graphs via Surrogate Losses", AISTATS 2017.
+
+    Examples
+    --------
+    >>> import networkx as nx
+    >>> import nx_fastonl as fo
+    >>> G = nx.planted_partition_graph(2, 200, 0.2, 0.001, seed=1)
+    >>> truth = {node: node // 200 for node in G}
+    >>> cut = fo.labeling_cut(G, truth)
+    >>> round(cut, 2), round(fo.regret_bound(G, 2, lam=cut), 1)
+    (4.01, 80.8)
+    """
+    graph = as_csr_graph(G, weight)
+    check_count("k", k, least=2)
+    bound = GraphKernel(graph, kernel, smoothness, **parameters)
+    trace = float(np.trace(bound.exact())) if exact else bound.estimated_trace()
+    regret = math.sqrt(k * trace)
+    if method == "relaxation":
+        return regret
+    if method != "fastonl-fifo":
+        raise ValueError(f'method must be "relaxation" or "fastonl-fifo", got {method!r}')
+    n = len(graph)
+    epsilon = 0.1 / n if epsilon is None else epsilon
+    check_positive("epsilon", epsilon)
+    rows = np.arange(n)
+    # Every residual stays below epsilon per neighbour, so every estimate is off by at most max(r / c).
+    off = bound.epsilon_scale * epsilon * float((np.diff(graph.indptr) / bound.c(rows)).max())
+    errors = bound.a * float(bound.s(rows).sum()) ** 2 * off
+    return regret + math.sqrt(2.0 * errors)
+
+
+def labeling_cut(
+    G: Any,
+    labels: Mapping[Hashable, Hashable],
+    kernel: str = "normalized-laplacian",
+    smoothness: float | None = None,
+    *,
+    weight: str | None = "weight",
+    **parameters: Unpack[KernelParameters],
+) -> float:
+    """How much a labelling cuts the graph, in the kernel's measure: the least lam for which `regret_bound` covers it.
+
+    It is the sum over labels of ``f inv(K) f``, where f marks the nodes that have the label. For ``"laplacian"`` that
+    is twice the weight of the edges between nodes of different labels.
+
+    Parameters
+    ----------
+    G : nx.Graph, scipy sparse array or CSRGraph
+        Undirected.
+    labels : dict
+        ``{node: label}``. Nodes without a label, or whose label is None, are marked by no label.
+    kernel, smoothness
+        As for `kernel_column`.
+    weight : str or None, default "weight"
+        The edge attribute that holds the weight, 1 where it is missing. None ignores weights.
+    **parameters
+        `lam`, `beta`, `b` and `S`, as for `kernel_column`.
+
+    Returns
+    -------
+    float
+
+    Raises
+    ------
+    networkx.NodeNotFound
+        If a labelled node is not in the graph.
+    networkx.NetworkXNotImplemented
+        If `G` is directed.
+    TypeError, ValueError
+        If a parameter is of the wrong type or out of range.
+
+    Examples
+    --------
+    >>> import networkx as nx
+    >>> import nx_fastonl as fo
+    >>> fo.labeling_cut(nx.path_graph(4), {0: "a", 1: "a", 2: "b", 3: "b"}, kernel="laplacian")
+    2.0
+    """
+    graph = as_csr_graph(G, weight)
+    check_mapping("labels", labels)
+    bound = GraphKernel(graph, kernel, smoothness, **parameters)
+    codes: dict[Hashable, int] = {}
+    y = np.full(len(graph), -1)
+    for node, label in labels.items():
+        u = graph.index(node)
+        if label is not None:
+            y[u] = codes.setdefault(label, len(codes))
+    rows = np.arange(len(graph))
+    s, marked = bound.s(rows), y >= 0
+    # M = a diag(s) inv(H) diag(s) up to a constant, so inv(M) = diag(1/s) H diag(1/s) / a, and H = diag(c) + L.
+    heads, tails = np.repeat(rows, np.diff(graph.indptr)), graph.indices
+    weights = 1.0 if graph.weights is None else graph.weights
+    mark_heads, mark_tails = marked[heads] / s[heads], marked[tails] / s[tails]
+    same = y[heads] == y[tails]
+    jumps = np.where(same, (mark_heads - mark_tails) ** 2, mark_heads**2 + mark_tails**2)
+    along_edges = float((weights * jumps).sum()) / 2.0
+    at_nodes = float((bound.c(rows) / s**2)[marked].sum())
+    n_marked = int(marked.sum())
+    cut = 2.0 * bound.lam / bound.a * (along_edges + at_nodes) - bound.lam / len(graph) * n_marked
+    return max(cut, 0.0) + bound.b * float((np.bincount(y[marked]) ** 2).sum())
