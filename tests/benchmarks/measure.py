@@ -16,7 +16,13 @@ GRAPHS = ("com-dblp", "ogbn-arxiv", "cnr-2000")
 
 def load(name: str) -> CSRGraph:
     with np.load(DATA / f"{name}.npz") as arrays:
-        return CSRGraph(arrays["indptr"], arrays["indices"])
+        return CSRGraph(arrays["indptr"], arrays["indices"], arrays.get("weights"))
+
+
+def load_labels(name: str) -> np.ndarray:
+    """Numbers, -1 for nodes without a label."""
+    with np.load(DATA / f"{name}.npz") as arrays:
+        return arrays["labels"]
 
 
 def to_networkx(graph: CSRGraph) -> nx.Graph:
