@@ -17,10 +17,15 @@ SparseVector = tuple[list[int], list[float]]
 
 
 def check_fraction(name: str, value: float) -> None:
+    check_strictly_between(name, value, 0.0, 1.0)
+
+
+def check_strictly_between(name: str, value: float, least: float, most: float) -> None:
     _check_number(name, value)
-    if not SMALLEST_FRACTION <= value <= 1.0 - SMALLEST_FRACTION:
+    if not least + SMALLEST_FRACTION <= value <= most - SMALLEST_FRACTION:
         raise ValueError(
-            f"{name} must lie strictly between 0 and 1, and {SMALLEST_FRACTION:g} away from both, got {value!r}"
+            f"{name} must lie strictly between {least:g} and {most:g}, and {SMALLEST_FRACTION:g} away from both, "
+            f"got {value!r}"
         )
 
 

@@ -13,7 +13,7 @@ from numpy.typing import ArrayLike, NDArray
 from scipy import linalg, sparse
 
 from nx_fastonl._batch import check_jobs, rows_of, stack_rows
-from nx_fastonl._checks import check_at_least_zero, check_between, check_positive
+from nx_fastonl._checks import check_at_least_zero, check_between, check_positive, check_strictly_between
 from nx_fastonl._convert import dict_from_arrays
 from nx_fastonl.graph import CSRGraph, as_csr_graph
 from nx_fastonl.push import NEVER_CANCELLED, PushResult, System, local_push
@@ -143,7 +143,9 @@ class GraphKernel:
         S: Mapping[Hashable, float] | ArrayLike | None = None,
     ) -> None:
         if graph.is_directed():
-            raise nx.NetworkXNotImplemented("kernels need an undirected graph; G.to_undirected() makes one")
+            raise nx.NetworkXNotImplemented(
+                "kernels and labelling need an undirected graph: G.to_undirected(), or A + A.T of a matrix"
+            )
         self.graph = graph
         self.name = _full_name(name)
         recipe = KERNELS[self.name]
@@ -224,7 +226,8 @@ class GraphKernel:
         if n > MOST_EXACT_NODES:
             raise ValueError(
                 f"the exact kernel of {n:,} nodes takes {8 * n**2 / 1e9:.1f} GB and O(n^3) time; "
-                f"it is computed for up to {MOST_EXACT_NODES:,} nodes. A push gives columns of any graph"
+                f"it is computed for up to {MOST_EXACT_NODES:,} nodes. Pushes work on any graph: kernel_column, "
+                'kernel_matrix with exact=False, method="fastonl-fifo" with trace="estimate"'
             )
         rows = np.arange(n)
         H = np.asfortranarray(-self.graph.to_scipy().toarray())
@@ -468,7 +471,7 @@ def kernel_matrix(
     Parameters
     ----------
     G : nx.Graph, scipy sparse array or CSRGraph
-        Undirected.
+        Undirected. The conversion of an nx.Graph is kept: see `CSRGraph.from_networkx`.
     nodes : iterable of nodes, optional
         Whose rows to compute, by default those of every node.
     kernel, smoothness, lam, beta, b, S
@@ -568,7 +571,7 @@ def _parameters(
                 f"{smoothness:g}; pass a beta of at least 0"
             )
     elif name == "normalized-adjacency":
-        check_between("beta", beta, SMOOTHNESS_RANGE[0], (1.0 + smoothness) * (1.0 - SMOOTHNESS_RANGE[0]))
+        check_strictly_between("beta", beta, 0.0, 1.0 + smoothness)
     else:
         check_at_least_zero("beta", beta)
     if b is None:

@@ -4,15 +4,16 @@ from __future__ import annotations
 
 import random
 import threading
-from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping
-from typing import Any, Literal, NamedTuple, Protocol, TypeAlias, Unpack
+from collections.abc import Callable, Hashable, Iterable
+from numbers import Integral
+from typing import Any, Literal, Protocol, TypeAlias, Unpack
 
-import networkx as nx
 import numpy as np
 from numpy.typing import NDArray
 
 from nx_fastonl._batch import rows_of, with_progress
 from nx_fastonl._checks import check_count, check_positive
+from nx_fastonl._labels import Labels, arrivals, checked_label, distinct_labels, is_missing
 from nx_fastonl.baselines import ExactColumns, SeriesColumns, WeightedMajority, WeightedTree
 from nx_fastonl.fastonl import FastONL, PushColumns
 from nx_fastonl.graph import CSRGraph, as_csr_graph
@@ -92,44 +93,38 @@ def _trace(kernel: GraphKernel, options: LabelerOptions, estimate: Callable[[], 
     return {"trace": float(trace)}
 
 
-class _KernelMethod(NamedTuple):
-    build: Callable[[GraphKernel, LabelerOptions], Learner]
-    options: tuple[str, ...]
-
-
-KERNEL_METHODS = {
-    "fastonl-fifo": _KernelMethod(_fastonl_fifo, ("epsilon", "trace", "symmetrized")),
-    "relaxation": _KernelMethod(_relaxation, ("trace",)),
-    "approximate": _KernelMethod(_approximate, ("terms", "trace")),
-}
+KERNEL_METHODS = {"fastonl-fifo": _fastonl_fifo, "relaxation": _relaxation, "approximate": _approximate}
 KERNEL_OPTIONS = tuple(KernelParameters.__annotations__)
-VOTING_METHODS = {"weighted-majority": (), "weighted-tree": ("trees",)}
+METHOD_OPTIONS: dict[str, tuple[str, ...]] = {
+    "fastonl-fifo": ("epsilon", "trace", "symmetrized", *KERNEL_OPTIONS),
+    "relaxation": ("trace", *KERNEL_OPTIONS),
+    "approximate": ("terms", "trace", *KERNEL_OPTIONS),
+    "weighted-majority": (),
+    "weighted-tree": ("trees",),
+}
 
 
 def _make_learner(
     graph: CSRGraph, kernel: str, smoothness: float | None, method: str, seed: int, options: LabelerOptions
 ) -> Learner:
-    if method not in KERNEL_METHODS and method not in VOTING_METHODS:
-        names = ", ".join(f'"{name}"' for name in (*KERNEL_METHODS, *VOTING_METHODS))
+    if method not in METHOD_OPTIONS:
+        names = ", ".join(f'"{name}"' for name in METHOD_OPTIONS)
         raise ValueError(f"unknown method {method!r}; the methods are {names}")
-    if method in KERNEL_METHODS:
-        known: tuple[str, ...] = (*KERNEL_METHODS[method].options, *KERNEL_OPTIONS)
-    else:
-        known = VOTING_METHODS[method]
     for option in options:
-        if option not in known:
-            takes = ", ".join(known) or "no options"
-            raise TypeError(f"method {method!r} takes {takes}; it has no option {option}")
-    if graph.is_directed():
-        raise nx.NetworkXNotImplemented("online labelling needs an undirected graph; G.to_undirected() makes one")
+        if option not in METHOD_OPTIONS[method]:
+            owners = [f'"{name}"' for name, names in METHOD_OPTIONS.items() if option in names]
+            hint = f"; it belongs to {', '.join(owners)}" if owners else ""
+            takes = ", ".join(METHOD_OPTIONS[method]) or "none"
+            raise TypeError(f"method {method!r} has no option {option}{hint}. Its options: {takes}")
+    parameters: Any = {name: value for name, value in options.items() if name in KERNEL_OPTIONS}
+    bound = GraphKernel(graph, kernel, smoothness, **parameters)  # checked even where it is not used
     if method == "weighted-majority":
         return WeightedMajority(graph)
     if method == "weighted-tree":
         trees = options.get("trees", 5)
         check_count("trees", trees)
         return WeightedTree(graph, trees, seed)
-    parameters: Any = {name: value for name, value in options.items() if name in KERNEL_OPTIONS}
-    return KERNEL_METHODS[method].build(GraphKernel(graph, kernel, smoothness, **parameters), options)
+    return KERNEL_METHODS[method](bound, options)
 
 
 class OnlineNodeLabeler:
@@ -138,14 +133,15 @@ class OnlineNodeLabeler:
     Parameters
     ----------
     G : nx.Graph, scipy sparse array or CSRGraph
-        Undirected. Nodes that never get a label still connect others.
+        Undirected; converted once, now: see `CSRGraph.from_networkx`. Nodes that never get a label still connect
+        others.
     classes : iterable of hashable, optional
-        The labels there are. By default they are discovered as they appear, and nothing is predicted (None) before
-        the first.
+        The labels there are. By default they are discovered as they appear, and nothing is predicted (None, which
+        counts as a mistake) before the first.
     kernel : str, default "normalized-laplacian"
         Which nodes count as similar: see `kernel_column`. The two weighted methods use none.
     smoothness : float, optional
-        lam / n, by default 0.15: see `kernel_column`.
+        lam / n, by default 0.15: see `kernel_column`. What is best differs between kernels.
     method : str, default "fastonl-fifo"
         - ``"fastonl-fifo"``: the paper's FastONL, a local push for each arriving node
         - ``"relaxation"``: the same learner on the exact kernel, for up to 20,000 nodes
@@ -155,18 +151,22 @@ class OnlineNodeLabeler:
     predict : {"argmax", "sample"}, default "argmax"
         Predict the most probable label, or draw one from the learner's distribution, as the regret bound assumes.
     seed : int or numpy.random.Generator, optional
-        Decides what is drawn: samples, spanning trees, guesses. A prediction's draw depends on the seed, the node and
-        the number of labels learned, so predicting has no side effects.
+        Decides what is drawn: samples, spanning trees, guesses; by default they differ from run to run. A
+        prediction's draw depends on the seed, the node and the number of labels learned, so predicting has no side
+        effects.
     weight : str or None, default "weight"
         The edge attribute that holds the weight, 1 where it is missing. None ignores weights.
     lam, beta, b, S : optional
         The kernel's parameters: see `kernel_column`.
     epsilon : float, optional
-        For ``"fastonl-fifo"``, the residual per neighbour below which a node rests, by default 0.1 / n.
+        For ``"fastonl-fifo"``, the residual per neighbour below which a node rests, by default 0.1 / n as in the paper.
+        Larger is faster and less accurate. On very small graphs the default is coarse, and 1e-6 costs nothing.
+        Without degrees in their scaling, ``"laplacian"`` and ``"augmented-laplacian"`` reach much further for the same
+        epsilon than the other kernels, and take as much longer.
     trace : {"estimate", "paper", "exact"} or float, default "estimate"
-        The trace of the kernel matrix, which sets how sure the learner is of itself: estimated from a sample, k n^2 as
-        in the paper's experiments (almost uniform distributions; for ``"argmax"`` that hardly matters), exact (up to
-        20,000 nodes), or a number.
+        The trace of the kernel matrix, which sets how sure the learner is of itself, the less the larger: estimated
+        from a sample, k n^2 as in the paper's experiments (almost uniform distributions; for ``"argmax"`` that hardly
+        matters), exact (up to 20,000 nodes), or a number.
     symmetrized : bool, default False
         For ``"fastonl-fifo"``: score by the mean of a row and a column of the approximate kernel, as the paper's
         analysis does. Takes memory for every node that the columns of learned nodes reach.
@@ -227,7 +227,7 @@ class OnlineNodeLabeler:
         if predict not in ("argmax", "sample"):
             raise ValueError(f'predict must be "argmax" or "sample", got {predict!r}')
         self._seed = _as_seed(seed)
-        known = None if classes is None else _distinct_labels(classes)
+        known = None if classes is None else distinct_labels(classes)
         self._arguments: dict[str, Any] = {"classes": known, "kernel": kernel, "smoothness": smoothness}
         self._arguments |= {"method": method, "predict": predict, **options}
         self._samples = predict == "sample"
@@ -244,8 +244,10 @@ class OnlineNodeLabeler:
         self._open = known is None
 
     def __repr__(self) -> str:
-        method, k, learned = self._arguments["method"], len(self._classes), len(self._learned)
-        return f"OnlineNodeLabeler(method={method!r}): {k} labels, {learned} of {len(self._graph)} nodes learned"
+        shown = ("method", "kernel") if self._arguments["method"] in KERNEL_METHODS else ("method",)
+        arguments = ", ".join(f"{name}={self._arguments[name]!r}" for name in shown)
+        learned = f"{len(self._learned)} of {len(self._graph)} nodes learned"
+        return f"OnlineNodeLabeler({arguments}): {len(self._classes)} labels, {learned}"
 
     def __getstate__(self) -> dict[str, Any]:
         return {name: value for name, value in self.__dict__.items() if name != "_lock"}
@@ -263,6 +265,11 @@ class OnlineNodeLabeler:
         """The number of nodes whose label was learned."""
         return len(self._learned)
 
+    @property
+    def labels(self) -> dict[Any, Any]:
+        """The labels learned: ``{node: label}``, in the order in which the nodes were."""
+        return {self._graph.nodes[u]: self._classes[y] for u, y in self._learned.items()}
+
     def clone(self) -> OnlineNodeLabeler:
         """A new labeler with the same graph, parameters and random draws, which has learned nothing."""
         return OnlineNodeLabeler(self._graph, **self._arguments, seed=self._seed)
@@ -273,7 +280,8 @@ class OnlineNodeLabeler:
         Parameters
         ----------
         node : node
-            Whether its label was learned or not.
+            Whether its label was learned or not. A learned label counts as evidence, and is not simply returned:
+            `labels` has those.
 
         Returns
         -------
@@ -334,20 +342,20 @@ class OnlineNodeLabeler:
         ----------
         node : node
         label : hashable
-            Not None.
         overwrite : bool, default False
-            Whether to replace the label that `node` was learned with before.
+            Whether to replace the label that `node` was learned with before. That label stays one of the `classes`.
 
         Raises
         ------
         networkx.NodeNotFound
             If `node` is not in the graph.
         ValueError
-            If the label is not one of the `classes` given, or the node was learned before and `overwrite` is False.
+            If the label is None or NaN, or not one of the `classes` given, or if the node was learned before and
+            `overwrite` is False.
         TypeError
-            If the label is None or cannot be hashed.
+            If the label cannot be hashed.
         """
-        self._learn(self._graph.index(node), _checked_label(node, label), overwrite)
+        self._learn(self._graph.index(node), checked_label(node, label), overwrite)
 
     def _learn(self, u: int, label: Hashable, overwrite: bool = False) -> None:
         with self._lock:
@@ -364,7 +372,8 @@ class OnlineNodeLabeler:
         if u in self._learned and not overwrite:
             before = self._classes[self._learned[u]]
             raise ValueError(
-                f"node {self._graph.nodes[u]!r} was learned before, as {before!r}; overwrite=True replaces that"
+                f"node {self._graph.nodes[u]!r} was learned before, as {before!r}; "
+                "learn_one(..., overwrite=True) replaces that"
             )
         if label not in self._code:
             if not self._open:
@@ -423,7 +432,7 @@ class OnlineNodeLabeler:
 
 def online_node_labeling(
     G: Any,
-    labels: Mapping[Hashable, Hashable] | Iterable[tuple[Hashable, Hashable]] | str,
+    labels: Labels,
     kernel: str = "normalized-laplacian",
     smoothness: float | None = None,
     method: Method = "fastonl-fifo",
@@ -443,7 +452,8 @@ def online_node_labeling(
         Undirected. Nodes without a label still connect others.
     labels : dict, iterable of pairs, or str
         ``{node: label}`` or ``(node, label)`` in order of arrival, or the name of the node attribute that holds the
-        labels, in the order of the graph. Labels are hashable; nodes whose label is None are skipped.
+        labels, in the order of the graph. Labels are hashable; nodes whose label is None or NaN are skipped. Mistakes
+        depend on the order: shuffle, unless the order means something.
     kernel, smoothness, method, classes, predict, seed, weight
         As for `OnlineNodeLabeler`.
     progress : bool, default False
@@ -487,15 +497,15 @@ def online_node_labeling(
         G, classes, kernel, smoothness, method, predict=predict, seed=seed, weight=weight, **options
     )
     graph = model._graph
-    arrivals, total = _arrivals(G, labels)
+    pairs, total = arrivals(G, labels)
     rows, truth, predicted = [], [], []
     done = 0
-    for node, label in with_progress(arrivals, total, progress, "node"):
+    for node, label in with_progress(pairs, total, progress, "node"):
         u = graph.index(node)
-        if label is None:
+        if is_missing(label):
             continue
         rows.append(u)
-        truth.append(_checked_label(node, label))
+        truth.append(checked_label(node, label))
         if len(rows) == done + NODES_AT_ONCE:
             predicted += model._predict_and_learn(rows[done:], truth[done:])
             done = len(rows)
@@ -503,60 +513,11 @@ def online_node_labeling(
     return LabelSequence(tuple(predicted), tuple(graph.nodes[u] for u in rows), tuple(truth))
 
 
-def _arrivals(G: Any, labels: Any) -> tuple[Iterable[tuple[Hashable, Any]], int | None]:
-    """The pairs of node and label, and how many there are if that is known."""
-    if isinstance(labels, str):
-        if not isinstance(G, nx.Graph):
-            raise TypeError(f"labels={labels!r} names a node attribute, and only an nx.Graph has those")
-        found = [(node, data[labels]) for node, data in G.nodes(data=True) if labels in data]
-        if not found and len(G) > 0:
-            raise ValueError(f"no node has the attribute {labels!r}")
-        return found, len(found)
-    total = len(labels) if hasattr(labels, "__len__") else None
-    if hasattr(labels, "items"):
-        return labels.items(), total
-    if not isinstance(labels, Iterable):
-        raise TypeError(f"labels must be a dict, an iterable of (node, label) or an attribute's name, got {labels!r}")
-    return _pairs(labels), total
-
-
-def _pairs(labels: Iterable[Any]) -> Iterator[tuple[Hashable, Any]]:
-    for item in labels:
-        if isinstance(item, str) or not hasattr(item, "__len__") or len(item) != 2:
-            raise TypeError(f"labels must hold pairs (node, label), got {item!r}")
-        node, label = item
-        yield node, label
-
-
-def _checked_label(node: Any, label: Any) -> Hashable:
-    """The label as a plain Python object that can be told apart from others."""
-    if isinstance(label, np.generic):
-        label = label.item()
-    if label is None:
-        raise TypeError(f"the label of node {node!r} is None, which means that it has none")
-    try:
-        hash(label)
-    except TypeError:
-        raise TypeError(f"a label must be hashable, got {label!r} for node {node!r}") from None
-    if label != label:
-        raise ValueError(f"the label of node {node!r} is {label!r}, which does not equal itself; None marks no label")
-    plain: Hashable = label
-    return plain
-
-
-def _as_seed(seed: int | np.random.Generator | None) -> int:
+def _as_seed(seed: Any) -> int:
     if seed is None or isinstance(seed, np.random.Generator):
         return int(np.random.default_rng(seed).integers(2**63))
-    check_count("seed", seed, least=0)
+    if isinstance(seed, bool) or not isinstance(seed, Integral):
+        raise TypeError(f"seed must be a whole number, a numpy Generator or None, got {seed!r}")
+    if int(seed) < 0:
+        raise ValueError(f"seed must be at least 0, got {seed!r}")
     return int(seed)
-
-
-def _distinct_labels(classes: Iterable[Hashable]) -> list[Hashable]:
-    if isinstance(classes, str) or not isinstance(classes, Iterable):
-        raise TypeError(f"classes must be a collection of labels, got {classes!r}")
-    labels = [_checked_label("(classes)", label) for label in classes]
-    if len(set(labels)) < len(labels):
-        raise ValueError(f"classes must hold each label once, got {labels!r}")
-    if not labels:
-        raise ValueError("classes is empty; leave it out to discover labels as they appear")
-    return labels

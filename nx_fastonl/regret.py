@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Hashable, Mapping
+from collections.abc import Hashable
 from typing import Any, Literal, Unpack
 
 import numpy as np
 
-from nx_fastonl._checks import check_count, check_mapping, check_positive
+from nx_fastonl._checks import check_count, check_positive
+from nx_fastonl._labels import Labels, arrivals, checked_label, is_missing
 from nx_fastonl.graph import as_csr_graph
 from nx_fastonl.kernels import GraphKernel, KernelParameters
 
@@ -27,18 +28,12 @@ def regret_bound(
     weight: str | None = "weight",
     **parameters: Unpack[KernelParameters],
 ) -> float:
-    r"""How many more mistakes than the best smooth labelling the learner can be expected to make.
+    """How many more mistakes than the best smooth labelling the learner can be expected to make.
 
-    For every order of arrival and every choice of labels,
-
-    .. math::
-
-        E[mistakes] \le \sum_t loss_t(f_t) + bound
-
-    where f is any labelling of the nodes, one-hot or not, whose `labeling_cut` is at most lam, loss_t is the
-    `surrogate_loss` at the scores f_t (0 where f_t is the true label, at most 2 where it is another), and mistakes are
-    those of ``predict="sample"``. In particular, if lam is at least the cut of the true labelling, the expected number
-    of mistakes is at most the bound.
+    Whatever the labels are and whatever the order of arrival, the expected number of mistakes with
+    ``predict="sample"`` is at most ``loss(f) + regret_bound``. Here f is any labelling whose `labeling_cut` is at most
+    lam, and ``loss(f)`` is at most twice the number of nodes that f labels wrongly. In particular, if lam is at least
+    the cut of the true labelling, the expected number of mistakes is at most the bound.
 
     Parameters
     ----------
@@ -75,7 +70,7 @@ def regret_bound(
     Notes
     -----
     With lam = n^gamma the trace of M is O(n^(1 + gamma)) for kernels whose inverse is bounded away from 0, and the
-    bound is the paper's O(sqrt(n^(1 + gamma))). The derivation is in the documentation: docs/labeling.md.
+    bound is the paper's O(sqrt(n^(1 + gamma))). The documentation's page on labelling has the derivation.
 
     References
     ----------
@@ -113,24 +108,25 @@ def regret_bound(
 
 def labeling_cut(
     G: Any,
-    labels: Mapping[Hashable, Hashable],
+    labels: Labels,
     kernel: str = "normalized-laplacian",
     smoothness: float | None = None,
     *,
     weight: str | None = "weight",
     **parameters: Unpack[KernelParameters],
 ) -> float:
-    """How much a labelling cuts the graph, in the kernel's measure: the least lam for which `regret_bound` covers it.
+    """How much a labelling cuts the graph, in the kernel's measure: `regret_bound` covers it for lam of at least this.
 
     It is the sum over labels of ``f inv(K) f``, where f marks the nodes that have the label. For ``"laplacian"`` that
-    is twice the weight of the edges between nodes of different labels.
+    is twice the weight of the edges between nodes of different labels; with the other kernels even a labelling of one
+    label has some cut. Where K depends on lam through the default of `beta`, pass a `beta` here and to `regret_bound`.
 
     Parameters
     ----------
     G : nx.Graph, scipy sparse array or CSRGraph
         Undirected.
-    labels : dict
-        ``{node: label}``. Nodes without a label, or whose label is None, are marked by no label.
+    labels : dict, iterable of pairs, or str
+        As for `online_node_labeling`. Nodes without a label are marked by none.
     kernel, smoothness
         As for `kernel_column`.
     weight : str or None, default "weight"
@@ -159,14 +155,14 @@ def labeling_cut(
     2.0
     """
     graph = as_csr_graph(G, weight)
-    check_mapping("labels", labels)
     bound = GraphKernel(graph, kernel, smoothness, **parameters)
     codes: dict[Hashable, int] = {}
     y = np.full(len(graph), -1)
-    for node, label in labels.items():
+    pairs, _ = arrivals(G, labels)
+    for node, label in pairs:
         u = graph.index(node)
-        if label is not None:
-            y[u] = codes.setdefault(label, len(codes))
+        if not is_missing(label):
+            y[u] = codes.setdefault(checked_label(node, label), len(codes))
     rows = np.arange(len(graph))
     s, marked = bound.s(rows), y >= 0
     # M = a diag(s) inv(H) diag(s) up to a constant, so inv(M) = diag(1/s) H diag(1/s) / a, and H = diag(c) + L.

@@ -18,12 +18,12 @@ __all__ = ["LabelSequence"]
 class LabelSequence(Sequence[Any]):
     """Predicted labels in the order in which nodes arrived, with what they were compared with.
 
-    A sequence of the predicted labels: it can be indexed, sliced, iterated over and compared.
+    A sequence of the predicted labels: it can be indexed, sliced and iterated over, and compared with another.
 
     Attributes
     ----------
     predicted : tuple
-        The labels predicted; None where no label had been seen yet.
+        The labels predicted; None, a mistake, where no label had been seen yet.
     nodes : tuple
         The nodes, in order of arrival.
     truth : tuple
@@ -119,7 +119,7 @@ class LabelSequence(Sequence[Any]):
         ax : matplotlib Axes, optional
             Where to draw, by default the current axes.
         **style
-            Passed to ``ax.plot``: ``label``, ``color``, ...
+            Passed to ``ax.plot``: ``color``, ...; a ``label`` is shown in a legend.
 
         Returns
         -------
@@ -144,4 +144,6 @@ class LabelSequence(Sequence[Any]):
         ax.set_xlabel("nodes seen")
         ax.set_ylabel("error rate")
         ax.set_ylim(bottom=0.0)
+        if "label" in style:
+            ax.legend()
         return ax

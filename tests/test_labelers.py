@@ -187,7 +187,9 @@ def test_repeated_node(make, karate):
     model.learn_one(0, "a")
     model.learn_one(1, "b")
     before = state(model, karate)
-    with pytest.raises(ValueError, match="node 0 was learned before, as 'a'; overwrite=True"):
+    with pytest.raises(
+        ValueError, match=r"node 0 was learned before, as 'a'; learn_one\(..., overwrite=True\) replaces"
+    ):
         model.learn_one(0, "b")
     assert state(model, karate) == before
     model.learn_one(0, "b", overwrite=True)

@@ -5,6 +5,7 @@ import threading
 
 import networkx as nx
 import numpy as np
+import pandas as pd
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -202,6 +203,8 @@ def test_unlabelled_nodes_are_skipped_but_conduct():
     seq = fo.online_node_labeling(G, {0: "a", 1: None, 4: "b", 2: "a", 3: None})
     assert seq.nodes == (0, 4, 2)
     assert list(seq) == [None, "a", "a"]
+    assert fo.online_node_labeling(G, pd.Series({0: "a", 1: None, 4: "b", 2: "a", 3: pd.NA})) == seq
+    assert fo.online_node_labeling(G, {0: "a", 1: math.nan, 4: "b", 2: "a", 3: pd.NA}) == seq
     H = nx.Graph([(0, 1), (1, 2), (3, 4)])
     assert fo.online_node_labeling(H, [(4, "b"), (3, "b"), (0, "a"), (2, "a")])[3] == "a"
 
@@ -305,7 +308,7 @@ def test_sequence_plot(karate):
     seq = fo.online_node_labeling(karate, "club")
     assert seq.plot(ax, label="karate") is ax
     assert ax.lines[0].get_ydata().tolist() == seq.errors
-    assert (ax.lines[0].get_label(), ax.get_xlabel()) == ("karate", "nodes seen")
+    assert (ax.get_legend().get_texts()[0].get_text(), ax.get_xlabel()) == ("karate", "nodes seen")
     plt.close(figure)
 
 
@@ -376,6 +379,9 @@ def test_regret_errors(karate):
         fo.regret_bound(karate, 1)
     with pytest.raises(nx.NodeNotFound, match="99"):
         fo.labeling_cut(karate, {99: "a"})
+    with pytest.raises(TypeError, match=r"must be hashable, got \[1\] for node 0"):
+        fo.labeling_cut(karate, {0: [1]})
+    assert fo.labeling_cut(karate, "club") == fo.labeling_cut(karate, nx.get_node_attributes(karate, "club"))
 
 
 # Trouble
@@ -393,15 +399,19 @@ def test_bad_arguments(karate):
         ),
         ({"kernel": "K7"}, ValueError, "unknown kernel 'K7'"),
         ({"predict": "best"}, ValueError, 'predict must be "argmax" or "sample", got \'best\''),
-        ({"trees": 3}, TypeError, "'fastonl-fifo' takes epsilon, trace, .* it has no option trees"),
-        ({"method": "weighted-majority", "lam": 3.0}, TypeError, "takes no options; it has no option lam"),
+        ({"trees": 3}, TypeError, "'fastonl-fifo' has no option trees; it belongs to \"weighted-tree\". Its"),
+        (
+            {"method": "weighted-majority", "lam": 3.0},
+            TypeError,
+            "'weighted-majority' has no option lam; it belongs .* Its options: none",
+        ),
         ({"trace": "good"}, ValueError, "trace must be .* got 'good'"),
         ({"trace": -1}, ValueError, "trace must be a positive number"),
         ({"epsilon": 0}, ValueError, "epsilon must be a positive number"),
         ({"method": "weighted-tree", "trees": 0}, ValueError, "trees must be at least 1"),
         ({"method": "approximate", "terms": 0}, ValueError, "terms must be at least 1"),
         ({"seed": -1}, ValueError, "seed must be at least 0"),
-        ({"seed": "x"}, TypeError, "seed must be a whole number, got 'x'"),
+        ({"seed": "x"}, TypeError, "seed must be a whole number, a numpy Generator or None, got 'x'"),
         ({"classes": "ab"}, TypeError, "classes must be a collection of labels, got 'ab'"),
         ({"classes": ["a", "a"]}, ValueError, "each label once"),
         ({"classes": []}, ValueError, "classes is empty"),
@@ -412,7 +422,12 @@ def test_bad_arguments(karate):
         ({"labels": ["ab"]}, TypeError, "pairs .* got 'ab'"),
         ({"labels": {99: "a"}}, nx.NodeNotFound, "99"),
         ({"labels": {0: []}}, TypeError, r"must be hashable, got \[\] for node 0"),
-        ({"labels": {0: math.nan}}, ValueError, "node 0 is nan"),
+        ({"labels": pd.DataFrame({"node": [0]})}, TypeError, "labels is a DataFrame; pass zip"),
+        ({"classes": {"a": 1}}, TypeError, "classes must be a collection of labels"),
+        ({"classes": ["a", None]}, ValueError, "classes holds None or NaN"),
+        ({"method": "weighted-tree", "kernel": "K7"}, ValueError, "unknown kernel 'K7'"),
+        ({"method": "weighted-majority", "smoothness": -5}, ValueError, "smoothness must lie between"),
+        ({"eps": 0.1}, TypeError, "has no option eps. Its options: epsilon, trace"),
         ({"labels": [(0, "a"), (1, "a"), (0, "b")]}, ValueError, "node 0 was learned before, as 'a'"),
         ({"G": nx.DiGraph(karate)}, nx.NetworkXNotImplemented, "undirected"),
         ({"G": nx.Graph()}, nx.NetworkXPointlessConcept, "no nodes"),
@@ -434,11 +449,11 @@ def test_failed_learning_changes_nothing(karate):
     model = fo.OnlineNodeLabeler(karate, ["a", "b"])
     model.learn_one(0, "a")
     before = model.predict_proba_one(5)
-    for node, label in [(0, "b"), (1, "c"), (1, None), (1, []), (77, "a")]:
+    for node, label in [(0, "b"), (1, "c"), (1, None), (1, math.nan), (1, pd.NA), (1, []), (77, "a")]:
         with pytest.raises((ValueError, TypeError, nx.NodeNotFound)):
             model.learn_one(node, label)
     assert model.predict_proba_one(5) == before
-    assert (model.classes, model.n_learned) == (("a", "b"), 1)
+    assert (model.classes, model.n_learned, model.labels) == (("a", "b"), 1, {0: "a"})
 
 
 def test_memory_follows_labels_and_what_is_touched():

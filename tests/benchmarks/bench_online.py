@@ -54,8 +54,8 @@ def speed() -> None:
         def ours(graph=graph, stream=stream, classes=classes, found=found):
             found["ours"] = fo.online_node_labeling(graph, stream, trace="paper", classes=classes.tolist())
 
-        def numba(graph=graph, codes=codes, order=order, k=len(classes), epsilon=epsilon, found=found):
-            found["numba"] = fastonl(graph.indptr, graph.indices, codes, order, k, 0.15, epsilon)
+        def numba(graph=graph, codes=codes, order=order, classes=classes, epsilon=epsilon, found=found):
+            found["numba"] = fastonl(graph.indptr, graph.indices, codes, order, len(classes), 0.15, epsilon)
 
         numba()  # compiles
         times = best_times({"ours": ours, "numba": numba}, 12)
@@ -83,8 +83,8 @@ def accuracy(names: list[str]) -> None:
                 found.append(run(graph, stream, method, seed, options))
                 seconds.append(time.process_time() - start)
             print(
-                f"{name:12} {method:26} accuracy {np.mean(found):.4f} (deviation {np.std(found):.4f}, {orders} orders), "
-                f"{min(seconds):.3f} s",
+                f"{name:12} {method:26} accuracy {np.mean(found):.4f} "
+                f"(deviation {np.std(found):.4f}, {orders} orders), {min(seconds):.3f} s",
                 flush=True,
             )
 

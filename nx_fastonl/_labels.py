@@ -1,0 +1,77 @@
+"""Labels as callers pass them: streams, mappings and attributes on one side, plain hashable objects on the other."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Iterable, Iterator, Mapping, Sized
+from typing import Any
+
+import networkx as nx
+import numpy as np
+
+Labels = Mapping[Hashable, Hashable] | Iterable[tuple[Hashable, Hashable]] | str
+
+
+def arrivals(G: Any, labels: Labels) -> tuple[Iterable[tuple[Hashable, Any]], int | None]:
+    """The pairs of node and label, in order, and how many there are if that is known."""
+    if isinstance(labels, str):
+        if not isinstance(G, nx.Graph):
+            raise TypeError(f"labels={labels!r} names a node attribute, and only an nx.Graph has those")
+        found = [(node, data[labels]) for node, data in G.nodes(data=True) if labels in data]
+        if not found and len(G) > 0:
+            raise ValueError(f"no node has the attribute {labels!r}")
+        return found, len(found)
+    if hasattr(labels, "itertuples"):
+        raise TypeError("labels is a DataFrame; pass zip(frame[nodes], frame[labels]), naming the two columns")
+    total = len(labels) if isinstance(labels, Sized) else None
+    if hasattr(labels, "items"):
+        return labels.items(), total
+    if not isinstance(labels, Iterable):
+        raise TypeError(f"labels must be a dict, an iterable of (node, label) or an attribute's name, got {labels!r}")
+    return _pairs(labels), total
+
+
+def _pairs(labels: Iterable[Any]) -> Iterator[tuple[Hashable, Any]]:
+    for item in labels:
+        if isinstance(item, str) or not hasattr(item, "__len__") or len(item) != 2:
+            raise TypeError(f"labels must hold pairs (node, label), as zip(nodes, labels) makes them, got {item!r}")
+        node, label = item
+        yield node, label
+
+
+def is_missing(label: Any) -> bool:
+    """Whether this marks a node without a label: None, or what pandas makes of it."""
+    if label is None:
+        return True
+    try:
+        return bool(label != label)
+    except (TypeError, ValueError):  # pandas.NA cannot tell; an array is refused elsewhere
+        return isinstance(label, Hashable)
+
+
+def checked_label(node: Any, label: Any) -> Hashable:
+    """A label that is one, as a plain Python object."""
+    if isinstance(label, np.generic):
+        label = label.item()
+    try:
+        hash(label)
+    except TypeError:
+        raise TypeError(f"a label must be hashable, got {label!r} for node {node!r}") from None
+    if is_missing(label):
+        raise ValueError(f"the label of node {node!r} is {label!r}, which means that it has none")
+    plain: Hashable = label
+    return plain
+
+
+def distinct_labels(classes: Iterable[Hashable]) -> list[Hashable]:
+    """The labels that there are, each once."""
+    if isinstance(classes, str | Mapping) or not isinstance(classes, Iterable):
+        raise TypeError(f"classes must be a collection of labels, got {classes!r}")
+    labels = list(classes)
+    if any(isinstance(label, Hashable) and is_missing(label) for label in labels):
+        raise ValueError(f"classes holds None or NaN, which mean that a node has no label, got {labels!r}")
+    labels = [checked_label("(any)", label) for label in labels]
+    if len(set(labels)) < len(labels):
+        raise ValueError(f"classes must hold each label once, got {labels!r}")
+    if not labels:
+        raise ValueError("classes is empty; leave it out to discover labels as they appear")
+    return labels
