@@ -418,7 +418,7 @@ def test_bad_arguments(karate):
         ({"classes": ["x"]}, ValueError, r"label 'Mr. Hi' of node 0 is not one of the classes \['x'\]"),
         ({"labels": "team"}, ValueError, "no node has the attribute 'team'"),
         ({"labels": 5}, TypeError, "got 5"),
-        ({"labels": [1, 2]}, TypeError, r"pairs \(node, label\), got 1"),
+        ({"labels": [1, 2]}, TypeError, r"pairs \(node, label\), as zip.* got 1"),
         ({"labels": ["ab"]}, TypeError, "pairs .* got 'ab'"),
         ({"labels": {99: "a"}}, nx.NodeNotFound, "99"),
         ({"labels": {0: []}}, TypeError, r"must be hashable, got \[\] for node 0"),
