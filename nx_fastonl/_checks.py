@@ -41,13 +41,16 @@ def check_at_least_zero(name: str, value: float) -> None:
 
 def check_between(name: str, value: float, least: float, most: float) -> None:
     _check_number(name, value)
-    if not least <= value <= most:
+    if not least <= float(value) <= most:
         raise ValueError(f"{name} must lie between {least:g} and {most:g}, got {value!r}")
 
 
 def check_count(name: str, value: int | None, least: int = 1) -> None:
-    if value is None:
-        return
+    if value is not None:
+        check_whole(name, value, least)
+
+
+def check_whole(name: str, value: int, least: int) -> None:
     if isinstance(value, bool) or not isinstance(value, Integral):
         raise TypeError(f"{name} must be a whole number, got {value!r}")
     if value < least:

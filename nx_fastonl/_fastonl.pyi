@@ -32,4 +32,5 @@ def run(
     k: int,
     n_rows: int,
     n_learned: int,
+    limits_known: bool,
 ) -> tuple[Totals, int]: ...

@@ -7,22 +7,23 @@ from libc.stdint cimport int32_t, int64_t
 import numpy as np
 
 from nx_fastonl._prefetch cimport prefetch
-from nx_fastonl._push cimport Cell, Counters, Ring, System, push_epoch
+from nx_fastonl._push cimport (
+    EDGES_PER_SIGNAL_CHECK, Cell, Counters, Ring, System, limit_of, next_epoch, push_epoch,
+)
 from nx_fastonl._relaxation cimport Mark, Totals, add_gradient, best_label, drawn_label, keep_gradient, to_psi
 from nx_fastonl._typedefs cimport node_t, offset_t
 
-# Edges walked between two looks at pending signals: some ten milliseconds.
-cdef int64_t EDGES_PER_SIGNAL_CHECK = 1 << 20
 # How far ahead in the list of touched nodes their memory is asked for.
 cdef Py_ssize_t NODES_AHEAD = 8
 
 
 cdef void start_push(
-    Cell[::1] cells, node_t[::1] queue, node_t[::1] touched, node_t u, Ring* ring, Counters* count,
+    const offset_t[::1] indptr, Cell[::1] cells, node_t[::1] queue, node_t[::1] touched, node_t u, System* system,
+    Ring* ring, Counters* count,
 ) noexcept nogil:
     """Put mass 1 on node u, and u in the queue if that makes it active."""
     cells[u].residual = 1.0
-    cells[u].limit = fabs(cells[u].limit)
+    cells[u].limit = limit_of(indptr[u + 1] - indptr[u], system)
     touched[0] = u
     queue[0] = u
     count.touched = 1
@@ -32,13 +33,14 @@ cdef void start_push(
         cells[u].limit = INFINITY
 
 
-# Between two nodes of the stream every cell holds residual 0 and minus its limit, and every estimate is 0.
+# Between two nodes of the stream every cell holds residual 0 and the limit of an untouched node, and every estimate is 0.
 
-cdef void take_scores(
+cdef double take_scores(
     Cell[::1] cells, double[::1] estimate, const node_t[::1] touched, Py_ssize_t n_touched,
-    const Mark[::1] marks, const double[:, ::1] gradients, double* scores, Py_ssize_t k,
+    const Mark[::1] marks, const double[:, ::1] gradients, double* scores, Py_ssize_t k, bint limits_known,
 ) noexcept nogil:
-    """Sum the gradients of the touched nodes, weighted by their estimates, and clear up behind."""
+    """Sum the gradients of the touched nodes, weighted by their estimates, and clear up; return the magnitude."""
+    cdef double size = 0.0
     cdef Py_ssize_t i
     cdef node_t v
     for i in range(k):
@@ -50,10 +52,11 @@ cdef void take_scores(
             prefetch(&estimate[v])
             prefetch(&cells[v])
         v = touched[i]
-        add_gradient(scores, k, estimate[v], &marks[v], gradients)
+        size += add_gradient(scores, k, estimate[v], &marks[v], gradients)
         estimate[v] = 0.0
         cells[v].residual = 0.0
-        cells[v].limit = -fabs(cells[v].limit)
+        cells[v].limit = -fabs(cells[v].limit) if limits_known else 0.0
+    return size
 
 
 def run(
@@ -64,37 +67,36 @@ def run(
     const node_t[::1] rows, const double[::1] scales, const int32_t[::1] labels, const double[::1] draws,
     int32_t[::1] predicted, *,
     double epsilon, double shift, double slope, double a, double constant, Py_ssize_t k, Py_ssize_t n_rows,
-    int64_t n_learned,
+    int64_t n_learned, bint limits_known,
 ):
     """Predict the label of each row, then learn it; return the totals and how many rows of `gradients` are in use.
 
     Labels are counted in the order of their appearance: one beyond the first `k` joins when it is learned, and -1 is
     predicted while there is none. Without `draws` the best label is predicted, else one drawn from the distribution.
-    The first `n_rows` of `gradients` are in use; there must be one more for each node.
+    The first `n_rows` of `gradients` are in use; there must be one more for each node. `limits_known` says whether
+    untouched cells hold minus their limit, rather than 0.
     """
-    cdef System system = System(epsilon, shift, slope, True)
+    cdef System system = System(epsilon, shift, slope, limits_known)
     cdef Ring ring
     cdef Counters count = Counters(0, 0, 0, 0, 0.0)
     cdef double[:, ::1] scratch = np.empty((3, gradient_sum.shape[0]))
     cdef double* scores = &scratch[0, 0]
     cdef double* psi = &scratch[1, 0]
-    cdef double own, factor
+    cdef double own, factor, size
     cdef int64_t next_check = EDGES_PER_SIGNAL_CHECK
     cdef Py_ssize_t i, j, y, lanes
     cdef node_t u
     with nogil:
         for i in range(rows.shape[0]):
             u = rows[i]
-            start_push(cells, queue, touched, u, &ring, &count)
+            start_push(indptr, cells, queue, touched, u, &system, &ring, &count)
             while ring.left > 0:
                 push_epoch(
                     indptr, indices, weights, diagonal, cells, estimate, queue, touched, &system,
                     EDGES_PER_SIGNAL_CHECK, &ring, &count,
                 )
                 if ring.left == 0:
-                    ring.left = ring.tail - ring.head
-                    if ring.left < 0:
-                        ring.left += queue.shape[0]
+                    next_epoch(&ring, queue.shape[0])
                 if count.operations + count.pushes >= next_check:
                     next_check = count.operations + count.pushes + EDGES_PER_SIGNAL_CHECK
                     with gil:
@@ -103,15 +105,18 @@ def run(
             lanes = max(k, y + 1)
             factor = a * scales[i]
             own = factor * scales[i] * estimate[u] + constant
-            take_scores(cells, estimate, touched, count.touched, marks, gradients, scores, lanes)
+            size = factor * take_scores(
+                cells, estimate, touched, count.touched, marks, gradients, scores, lanes, limits_known,
+            )
             for j in range(lanes):
                 scores[j] = factor * scores[j] + constant * gradient_sum[j]
+                size = max(size, fabs(constant * gradient_sum[j]))
             predicted[i] = -1
             if k > 0 and draws.shape[0] > 0:
                 to_psi(scores, k, own, &totals, psi)
                 predicted[i] = <int32_t> drawn_label(psi, k, draws[i], &scratch[2, 0])
             elif k > 0:
-                predicted[i] = <int32_t> best_label(scores, k, &counts[0], &appearances[0])
+                predicted[i] = <int32_t> best_label(scores, k, size, &counts[0], &appearances[0])
             k = lanes
             n_learned += 1
             to_psi(scores, k, own, &totals, psi)

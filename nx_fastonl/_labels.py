@@ -8,6 +8,8 @@ from typing import Any
 import networkx as nx
 import numpy as np
 
+MEANT = "labels must hold pairs (node, label), as zip(nodes, labels) makes them"
+
 Labels = Mapping[Hashable, Hashable] | Iterable[tuple[Hashable, Hashable]] | str
 
 
@@ -22,18 +24,19 @@ def arrivals(G: Any, labels: Labels) -> tuple[Iterable[tuple[Hashable, Any]], in
         return found, len(found)
     if hasattr(labels, "itertuples"):
         raise TypeError("labels is a DataFrame; pass zip(frame[nodes], frame[labels]), naming the two columns")
+    if not isinstance(labels, Iterable) or (isinstance(labels, np.ndarray) and labels.ndim == 0):
+        raise TypeError(f"labels must be a dict, an iterable of (node, label) or an attribute's name, got {labels!r}")
     total = len(labels) if isinstance(labels, Sized) else None
     if hasattr(labels, "items"):
         return labels.items(), total
-    if not isinstance(labels, Iterable):
-        raise TypeError(f"labels must be a dict, an iterable of (node, label) or an attribute's name, got {labels!r}")
     return _pairs(labels), total
 
 
 def _pairs(labels: Iterable[Any]) -> Iterator[tuple[Hashable, Any]]:
     for item in labels:
-        if isinstance(item, str) or not hasattr(item, "__len__") or len(item) != 2:
-            raise TypeError(f"labels must hold pairs (node, label), as zip(nodes, labels) makes them, got {item!r}")
+        is_row = isinstance(item, tuple | list) or (isinstance(item, np.ndarray) and item.ndim == 1)
+        if not is_row or len(item) != 2:
+            raise TypeError(f"{MEANT}, got {item!r}")
         node, label = item
         yield node, label
 
@@ -50,7 +53,7 @@ def is_missing(label: Any) -> bool:
 
 def checked_label(node: Any, label: Any) -> Hashable:
     """A label that is one, as a plain Python object."""
-    if isinstance(label, np.generic):
+    if isinstance(label, np.generic) and label.dtype.kind in "biufU":
         label = label.item()
     try:
         hash(label)

@@ -1,8 +1,13 @@
 """What other compiled loops use of the push."""
 
+from libc.float cimport DBL_MIN
 from libc.stdint cimport int64_t
 
 from nx_fastonl._typedefs cimport node_t, offset_t
+
+cdef enum:
+    # Edges walked between two looks at pending signals: some ten milliseconds.
+    EDGES_PER_SIGNAL_CHECK = 1 << 20
 
 cdef struct Cell:
     double residual
@@ -26,6 +31,18 @@ cdef struct Counters:
     int64_t pushes
     int64_t epochs
     double decay  # sum over epochs of decay_of()
+
+
+cdef inline double limit_of(Py_ssize_t neighbours, System* system) noexcept nogil:
+    # Never 0, which marks an untouched node. A node without out-edges is settled by one push: any mass makes it active.
+    return max(system.epsilon * neighbours, DBL_MIN)
+
+
+cdef inline void next_epoch(Ring* ring, Py_ssize_t slots) noexcept nogil:
+    """All that is in the queue now makes the next epoch."""
+    ring.left = ring.tail - ring.head
+    if ring.left < 0:
+        ring.left += slots
 
 
 cdef void push_epoch(

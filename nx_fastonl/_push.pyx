@@ -1,7 +1,6 @@
 """The local push over CSR arrays: the one hot loop of the package."""
 
 from cpython.exc cimport PyErr_CheckSignals
-from libc.float cimport DBL_MIN
 from libc.math cimport INFINITY, fabs, isinf
 from libc.stdint cimport int64_t
 
@@ -10,8 +9,6 @@ import numpy as np
 from nx_fastonl._prefetch cimport prefetch
 from nx_fastonl._typedefs cimport node_t, offset_t
 
-# Edges walked between two looks at pending signals: some ten milliseconds.
-cdef int64_t EDGES_PER_SIGNAL_CHECK = 1 << 20
 # The queue is left for sweeps once an epoch this late still holds this part of the touched nodes.
 cdef int64_t EPOCHS_BEFORE_SWEEPS = 8
 cdef double ACTIVE_PART_FOR_SWEEPS = 0.25
@@ -29,11 +26,6 @@ cdef enum:
 cdef double[2] WAITING = [0.0, INFINITY]
 # Cells of larger graphs do not stay in the cache, and asking for them ahead pays: a megabyte.
 cdef Py_ssize_t CELLS_IN_CACHE = 1 << 16
-
-cdef inline double limit_of(Py_ssize_t neighbours, System* system) noexcept nogil:
-    # Never 0, which marks an untouched node. A node without out-edges is settled by one push: any mass makes it active.
-    return max(system.epsilon * neighbours, DBL_MIN)
-
 
 cdef inline double degree_of(const double[::1] degrees, node_t u, Py_ssize_t neighbours) noexcept nogil:
     # Without weights the degree is the number of neighbours, and no array of degrees is passed.
@@ -316,9 +308,7 @@ def push(
                         with gil:
                             check_interrupts(cancelled)
                 if ring.left == 0:
-                    ring.left = ring.tail - ring.head
-                    if ring.left < 0:
-                        ring.left += queue.shape[0]
+                    next_epoch(&ring, queue.shape[0])
                     heavy = (
                         omega > 0.0 and count.epochs >= EPOCHS_BEFORE_SWEEPS
                         and ring.left > ACTIVE_PART_FOR_SWEEPS * count.touched

@@ -1,16 +1,19 @@
 """What other compiled loops use of the learner's arithmetic."""
 
+from libc.math cimport fabs
 from libc.stdint cimport int32_t, int64_t
 
-# What is kept of a node: s times its gradient. Mostly that has one entry, else it is a row of an array apart.
+# What is kept of a node: s times its gradient. Mostly that has one entry, -s at its label, else it is a row of an
+# array apart, whose entries are at most s.
 cdef struct Mark:
-    double entry
+    double s  # 0: nothing is kept
     int32_t label
     int32_t row  # 0: none
 
-# What the learner's confidence is made of.
+# What the learner's confidence is made of: the paper's A is `squares - ones / k`, as -e_y is kept for 1 / k - e_y.
 cdef struct Totals:
-    double A
+    double squares  # the sum of M[i, j] times the product of what is kept of i and j
+    double ones  # the sum of M[i, j] over nodes with one entry
     double spent  # the part of the trace that learned nodes have used
     double trace  # T_1, or T_1 / k if per_label
     bint per_label
@@ -19,7 +22,7 @@ cdef struct Totals:
 cdef void to_psi(const double* scores, Py_ssize_t k, double diagonal, const Totals* totals, double* psi) noexcept nogil
 
 cdef Py_ssize_t best_label(
-    const double* scores, Py_ssize_t k, const int64_t* counts, const int64_t* appearances
+    const double* scores, Py_ssize_t k, double size, const int64_t* counts, const int64_t* appearances
 ) noexcept nogil
 
 cdef Py_ssize_t drawn_label(const double* psi, Py_ssize_t k, double draw, double* scratch) noexcept nogil
@@ -30,14 +33,18 @@ cdef Mark keep_gradient(
 ) noexcept nogil
 
 
-cdef inline void add_gradient(
+cdef inline double add_gradient(
     double* scores, Py_ssize_t k, double value, const Mark* mark, const double[:, ::1] rows,
 ) noexcept nogil:
-    """Add value times what is kept of a node. Labels or rows beyond the end were added by a thread meanwhile."""
+    """Add value times what is kept of a node; return the most that any score can have changed by.
+
+    Labels or rows beyond the end were added by another thread meanwhile.
+    """
     cdef Py_ssize_t j
     if mark.row == 0:
         if mark.label < k:
-            scores[mark.label] += value * mark.entry
+            scores[mark.label] -= value * mark.s
     elif mark.row < rows.shape[0]:
         for j in range(k):
             scores[j] += value * rows[mark.row, j]
+    return fabs(value * mark.s)

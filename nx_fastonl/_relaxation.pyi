@@ -5,7 +5,8 @@ from numpy.typing import NDArray
 
 @type_check_only
 class Totals(TypedDict):
-    A: float
+    squares: float
+    ones: float
     spent: float
     trace: float
     per_label: bool
@@ -26,14 +27,17 @@ def keep(
     totals: Totals,
     scratch: NDArray[np.float64],
 ) -> tuple[tuple[float, int, int], Totals]: ...
-def best(scores: NDArray[np.float64], counts: NDArray[np.int64], appearances: NDArray[np.int64]) -> int: ...
+def best(
+    scores: NDArray[np.float64], size: float, counts: NDArray[np.int64], appearances: NDArray[np.int64]
+) -> int: ...
+def drawn(psi: NDArray[np.float64], draw: float) -> int: ...
 def add_gradients(
     nodes: NDArray[np.int32],
     values: NDArray[np.float64],
     marks: NDArray[np.void],
     rows: NDArray[np.float64],
     scores: NDArray[np.float64],
-) -> None: ...
+) -> float: ...
 def add_to_rows(
     nodes: NDArray[np.int32],
     values: NDArray[np.float64],

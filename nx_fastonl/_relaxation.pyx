@@ -4,9 +4,11 @@ from libc.math cimport INFINITY, fabs, sqrt
 from libc.stdint cimport int32_t, int64_t
 from libc.stdlib cimport qsort
 
+import numpy as np
+
 from nx_fastonl._typedefs cimport node_t
 
-# Scores that differ by less than this part of the largest differ by rounding only: a tie.
+# Scores that differ by less than this part of what they were summed from differ by rounding only: a tie.
 cdef double ROUNDING = 1e-12
 
 
@@ -80,26 +82,34 @@ cdef Py_ssize_t surrogate(
 cdef void to_psi(
     const double* scores, Py_ssize_t k, double diagonal, const Totals* totals, double* psi,
 ) noexcept nogil:
-    """psi = -v / sqrt(A + k T); an estimate of the trace may run out before the nodes do."""
+    """psi = -v / sqrt(A + k T), shifted so that the largest is 0.
+
+    An estimate of the trace may run out before the nodes do.
+    """
     cdef double trace = max(totals.trace * (k if totals.per_label else 1) - totals.spent, 0.0)
-    cdef double scale = max(totals.A + k * trace, diagonal)
-    cdef double factor = -1.0 / sqrt(scale) if scale > 0.0 else 0.0
+    cdef double scale = max(totals.squares - totals.ones / k + k * trace, diagonal)
+    cdef double factor = 1.0 / sqrt(scale) if scale > 0.0 else 0.0
+    cdef double least = scores[0]
     cdef Py_ssize_t j
     for j in range(k):
-        psi[j] = factor * scores[j]
+        least = min(least, scores[j])
+    for j in range(k):
+        psi[j] = factor * (least - scores[j])
 
 
 cdef Py_ssize_t best_label(
-    const double* scores, Py_ssize_t k, const int64_t* counts, const int64_t* appearances,
+    const double* scores, Py_ssize_t k, double size, const int64_t* counts, const int64_t* appearances,
 ) noexcept nogil:
-    """The label of the least score; of several, the one seen most often, then the one that appeared first."""
+    """The label of the least score; of several, the one seen most often, then the one that appeared first.
+
+    `size` is the largest magnitude that the scores were summed from.
+    """
     cdef Py_ssize_t j, best = -1
-    cdef double least = scores[0], largest = 0.0
+    cdef double least = scores[0]
     for j in range(k):
         least = min(least, scores[j])
-        largest = max(largest, fabs(scores[j]))
     for j in range(k):
-        if scores[j] <= least + ROUNDING * largest and (
+        if scores[j] <= least + ROUNDING * size and (
             best < 0 or counts[j] > counts[best]
             or (counts[j] == counts[best] and appearances[j] < appearances[best])
         ):
@@ -126,23 +136,26 @@ cdef Mark keep_gradient(
     double* row, int32_t row_number, double* gradient_sum, Totals* totals,
 ) noexcept nogil:
     """Account for the gradient of label y in the sums; return it times s, which is in `row` unless it has one entry."""
-    cdef double loss, along = 0.0, squared = 0.0
+    cdef double loss, along = 0.0, squared = 0.0, total = 0.0
     cdef Py_ssize_t j
     cdef Py_ssize_t support = surrogate(psi, k, y, scratch, row, &loss)
-    for j in range(k):
-        along += row[j] * scores[j]
-        squared += row[j] * row[j]
-    totals.A += 2.0 * along + diagonal * squared
     totals.spent += diagonal
     if support == k:
         # Scores may be shifted, and so may gradients: -e_y says the same as 1 / k - e_y, and goes on to say it when
         # labels join that nobody has seen yet.
+        for j in range(k):
+            total += scores[j]
+        totals.squares += diagonal - 2.0 * scores[y]
+        totals.ones += diagonal - 2.0 * total
         gradient_sum[y] -= 1.0
-        return Mark(-s, <int32_t> y, 0)
+        return Mark(s, <int32_t> y, 0)
     for j in range(k):
+        along += row[j] * scores[j]
+        squared += row[j] * row[j]
         gradient_sum[j] += row[j]
         row[j] *= s
-    return Mark(0.0, 0, row_number)
+    totals.squares += diagonal * squared + 2.0 * along
+    return Mark(s, 0, row_number)
 
 
 def fill(const double[::1] psi, double[::1] scratch, double[::1] probabilities):
@@ -178,23 +191,31 @@ def keep(
     cdef Mark mark = keep_gradient(
         &scores[0], &scratch[0, 0], k, y, diagonal, s, &scratch[1, 0], &row[0], row_number, &gradient_sum[0], &totals
     )
-    return (mark.entry, mark.label, mark.row), totals
+    return (mark.s, mark.label, mark.row), totals
 
 
-def best(const double[::1] scores, const int64_t[::1] counts, const int64_t[::1] appearances):
+def best(const double[::1] scores, double size, const int64_t[::1] counts, const int64_t[::1] appearances):
     """The label of the least score, ties broken by counts and appearances."""
-    return best_label(&scores[0], scores.shape[0], &counts[0], &appearances[0])
+    return best_label(&scores[0], scores.shape[0], size, &counts[0], &appearances[0])
+
+
+def drawn(const double[::1] psi, double draw):
+    """The label that `draw`, between 0 and 1, picks from the distribution of psi."""
+    cdef double[::1] scratch = np.empty(psi.shape[0])
+    return drawn_label(&psi[0], psi.shape[0], draw, &scratch[0])
 
 
 def add_gradients(
     const node_t[::1] nodes, const double[::1] values, const Mark[::1] marks, const double[:, ::1] rows,
     double[::1] scores,
 ):
-    """Add values[i] times what is kept of nodes[i], over all i."""
+    """Add values[i] times what is kept of nodes[i], over all i; return the sum of their magnitudes."""
     cdef Py_ssize_t i
+    cdef double size = 0.0
     with nogil:
         for i in range(nodes.shape[0]):
-            add_gradient(&scores[0], scores.shape[0], values[i], &marks[nodes[i]], rows)
+            size += add_gradient(&scores[0], scores.shape[0], values[i], &marks[nodes[i]], rows)
+    return size
 
 
 def add_to_rows(const node_t[::1] nodes, const double[::1] values, const double[::1] gradient, double[:, ::1] rows):

@@ -88,7 +88,10 @@ def spanning_tree(
     const offset_t[::1] indptr, const node_t[::1] indices, const double[::1] cumulative,
     unsigned char[::1] in_tree, uint64_t seed, int64_t max_steps,
 ):
-    """The edge by which each node hangs on its parent, -1 for the roots; `in_tree` marks those, and is used up."""
+    """The edge by which each node hangs on its parent, -1 for the roots, or None after about `max_steps` steps.
+
+    `in_tree` marks the roots, and is used up.
+    """
     edges = np.full(in_tree.shape[0], -1, dtype=np.int64)
     cdef int64_t[::1] edges_out = edges
     cdef Py_ssize_t start = 0, position = 0
@@ -96,7 +99,7 @@ def spanning_tree(
     cdef int64_t taken = 0
     while start < in_tree.shape[0]:
         if taken >= max_steps:
-            raise RuntimeError(taken)
+            return None
         with nogil:
             walk(
                 indptr, indices, cumulative, edges_out, in_tree, &start, &position, &state, STEPS_PER_SIGNAL_CHECK,

@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
-from nx_fastonl import _tree
+from nx_fastonl import _relaxation, _tree
 from nx_fastonl.graph import NO_WEIGHTS, CSRGraph
 from nx_fastonl.kernels import GraphKernel
 from nx_fastonl.relaxation import Column
@@ -28,7 +28,6 @@ class ExactColumns:
         values = self._matrix[u]
         return Column(self._rows, values, float(values[u]), s=1.0, factor=1.0)
 
-    @property
     def trace(self) -> float:
         return float(np.trace(self._matrix))
 
@@ -62,6 +61,8 @@ class SeriesColumns:
 class _Voter:
     """Keeps the labels of nodes; who votes is up to the subclass."""
 
+    guesses = False  # whether a node without a vote gets a random label rather than the most frequent one
+
     def __init__(self, graph: CSRGraph) -> None:
         self.k = 0
         self._graph = graph
@@ -73,20 +74,35 @@ class _Voter:
     def learn(self, u: int, y: int) -> None:
         self._labels[u] = y
 
+    def prepare(self, u: int) -> None:
+        pass
+
     def votes(self, u: int) -> NDArray[np.float64]:
         raise NotImplementedError
+
+    def best(self, u: int, counts: NDArray[np.int64], appearances: NDArray[np.int64]) -> int | None:
+        votes = self.votes(u)
+        if len(votes) == 0 or (self.guesses and not votes.any()):
+            return None
+        return _relaxation.best(-votes, float(votes.max()), counts, appearances)
+
+    def draw(self, u: int, number: float) -> int | None:
+        below = np.cumsum(self.probabilities(u))
+        if len(below) == 0:
+            return None
+        # The first whose sum exceeds the number: never one of probability 0, rounding or not.
+        return int((below > min(number, float(np.nextafter(below[-1], 0.0)))).argmax())
 
     def probabilities(self, u: int) -> NDArray[np.float64]:
         """The shares of the votes; all alike where there is none."""
         votes = self.votes(u)
-        total = votes.sum()
-        return votes / total if total > 0.0 else np.full(self.k, 1.0 / self.k)
+        return votes / votes.sum() if votes.any() else np.full(len(votes), 1.0 / max(len(votes), 1))
 
 
 class WeightedMajority(_Voter):
     """The labelled neighbours vote, each with the weight of its edge."""
 
-    guesses = True  # a node without labelled neighbours gets a random label, as in the paper's experiments
+    guesses = True  # as in the paper's experiments
 
     def votes(self, u: int) -> NDArray[np.float64]:
         row = slice(self._graph.indptr[u], self._graph.indptr[u + 1])
@@ -107,8 +123,6 @@ class WeightedTree(_Voter):
     N. Cesa-Bianchi, C. Gentile, F. Vitale, G. Zappella, "Random Spanning Trees and the Prediction of Weighted Graphs",
     JMLR 2013. D. B. Wilson, "Generating Random Spanning Trees More Quickly than the Cover Time", STOC 1996.
     """
-
-    guesses = False
 
     def __init__(self, graph: CSRGraph, trees: int, seed: int) -> None:
         super().__init__(graph)
@@ -137,12 +151,11 @@ def random_tree(graph: CSRGraph, seed: int) -> tuple[NDArray[np.int32], NDArray[
     is_root[roots] = 1
     cumulative = NO_WEIGHTS if graph.weights is None else _tree.running_sums(graph.indptr, graph.weights)
     max_steps = MOST_STEPS_PER_EDGE * max(len(graph.indices), 1000)
-    try:
-        edges = _tree.spanning_tree(graph.indptr, graph.indices, cumulative, is_root, seed, max_steps)
-    except RuntimeError as error:
+    edges = _tree.spanning_tree(graph.indptr, graph.indices, cumulative, is_root, seed, max_steps)
+    if edges is None:
         raise ValueError(
-            f"no spanning tree after {error} random steps: the weights of neighbouring edges differ too much"
-        ) from None
+            f"no spanning tree after {max_steps:,} random steps: the weights of neighbouring edges differ too much"
+        )
     hangs = edges >= 0
     parents = np.full(len(graph), -1, dtype=np.int32)
     parents[hangs] = graph.indices[edges[hangs]]

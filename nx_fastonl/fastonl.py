@@ -15,6 +15,9 @@ from nx_fastonl.relaxation import Column, RelaxationLearner
 
 __all__ = ["FastONL", "PushColumns"]
 
+# Once this part of the nodes was learned, memory and time for every node are no more than that for those.
+PART_FOR_LIMITS = 1 / 32
+
 
 class PushColumns:
     """Columns by the paper's FIFOPush, the kernel's constant left out."""
@@ -25,8 +28,7 @@ class PushColumns:
 
     def __call__(self, u: int) -> Column:
         kernel = self.kernel
-        limit = kernel.epsilon_scale * self.epsilon
-        result = local_push(kernel.graph, [u], [1.0], kernel.system, limit, adaptive=False)
+        result = local_push(kernel.graph, [u], [1.0], kernel.system, kernel.limit(self.epsilon), adaptive=False)
         s = float(kernel.s(u))
         own = float(result.estimate[0])  # a push lists its source first
         return Column(result.nodes, result.estimate, own, s, kernel.a * s)
@@ -39,11 +41,12 @@ class FastONL(RelaxationLearner):
         columns = PushColumns(kernel, epsilon)
         super().__init__(len(kernel.graph), columns, trace, trace_per_label=trace_per_label, constant=-kernel.g)
         self._kernel = kernel
-        self._limit = kernel.epsilon_scale * epsilon
+        self._limit = kernel.limit(epsilon)
         self._workspace: Workspace | None = None
+        self._limits_known = False
 
     def __getstate__(self) -> dict[str, Any]:
-        return {**super().__getstate__(), "_workspace": None}
+        return {**super().__getstate__(), "_workspace": None, "_limits_known": False}
 
     def run(
         self,
@@ -62,8 +65,12 @@ class FastONL(RelaxationLearner):
         """
         self._make_room(len(rows))
         graph, system = self._kernel.graph, self._kernel.system
-        workspace, self._workspace = self._workspace or self._ready_workspace(), None
+        n_learned = int(counts.sum())
+        workspace, self._workspace = self._workspace or Workspace(len(graph)), None
+        if not self._limits_known and n_learned > len(graph) * PART_FOR_LIMITS:
+            self._work_out_limits(workspace)
         predicted = np.empty(len(rows), dtype=np.int32)
+        limits_known, self._limits_known = self._limits_known, False  # an exception leaves no workspace behind
         self._totals, self._n_rows = _fastonl.run(
             graph.indptr,
             graph.indices,
@@ -91,14 +98,14 @@ class FastONL(RelaxationLearner):
             constant=self._constant,
             k=known,
             n_rows=self._n_rows,
-            n_learned=int(counts.sum()),
+            n_learned=n_learned,
+            limits_known=limits_known,
         )
-        self._workspace = workspace  # not after an exception, which leaves it half-written
+        self._workspace, self._limits_known = workspace, limits_known
         return predicted
 
-    def _ready_workspace(self) -> Workspace:
-        """Scratch memory with the limits worked out, so that the loop need not ask which nodes it met before."""
-        workspace = Workspace(len(self._kernel.graph))
+    def _work_out_limits(self, workspace: Workspace) -> None:
+        """Write the limit of every node, so that the loop need not ask which nodes it met before."""
         neighbours = np.diff(self._kernel.graph.indptr)
         workspace.cells["limit"] = -np.maximum(self._limit * neighbours, np.finfo(np.float64).tiny)
-        return workspace
+        self._limits_known = True

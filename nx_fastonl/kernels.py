@@ -23,8 +23,11 @@ __all__ = ["GraphKernel", "KernelInfo", "kernel_column", "kernel_matrix"]
 DEFAULT_SMOOTHNESS = 0.15
 # Beyond these, what lam / n adds to a degree is lost in rounding, or the other way round.
 SMOOTHNESS_RANGE = (1e-9, 1e9)
+S_RANGE = (1e-18, 1e18)
 # The largest graph whose exact matrix is computed: 3.2 GB.
 MOST_EXACT_NODES = 20_000
+# What floating point adds to a residual, as a part of what went in and out.
+ROUNDING = 1e-15
 # A trace is estimated from as many columns, each pushed until a neighbour of the source holds at most this part of
 # what the source started with.
 TRACE_SAMPLES = 200
@@ -167,9 +170,24 @@ class GraphKernel:
             self.system = System(form.shift + form.slope, 1.0)
         else:
             self.system = System(form.shift, 1.0 + form.slope)
-        # In the paper a residual starts at 1, or at 1 / alpha for the kernels that are not normalised by degrees.
-        self.epsilon_scale = form.shift + form.slope if self._ones or self._S is not None else 1.0
+        self._check_conditioning()
         self._isolated_S = (form.shift or 1.0) * 2 * p.lam / (form.a * (p.smoothness + form.isolated))
+
+    def _check_conditioning(self) -> None:
+        """Refuse what no push would finish and rounding would spoil: c next to nothing beside the degree."""
+        if self._S is not None:
+            rows = np.arange(len(self.graph))
+            u = int((self.c(rows) / np.maximum(self.graph.degrees, 1e-300)).argmin())
+        elif self._ones:
+            u = int(self.graph.degrees.argmax())
+        else:
+            return  # c / D is at least the smoothness
+        c, degree = float(self.c([u])[0]), float(self.graph.degrees[u])
+        if c < SMOOTHNESS_RANGE[0] * degree:
+            raise ValueError(
+                f"kernel {self.name!r} adds c = {c:g} to the degree {degree:g} of node {self.graph.nodes[u]!r}, which "
+                f"must be at least {SMOOTHNESS_RANGE[0]:g} of it: give a larger smoothness, or scale the weights down"
+            )
 
     def squared_s(self, rows: Any) -> NDArray[np.float64]:
         """The diagonal S, the square of `s`, at these rows.
@@ -194,6 +212,13 @@ class GraphKernel:
         degrees = self.graph.degrees[rows]
         return np.where(degrees > 0.0, self._form.shift + self._form.slope * degrees, self._form.shift or 1.0)
 
+    def limit(self, epsilon: float) -> float:
+        """The residual per neighbour below which a node rests.
+
+        In the paper a residual starts at 1, but at 1 / c for the kernels without a scaling.
+        """
+        return epsilon * (self._form.shift + self._form.slope) if self._ones else epsilon
+
     @property
     def largest_s(self) -> float:
         """The largest `s` of all nodes, or a little more where some node has no edges."""
@@ -207,7 +232,7 @@ class GraphKernel:
     def push(self, u: int, epsilon: float, cancelled: NDArray[np.uint8] = NEVER_CANCELLED) -> PushResult:
         """Push from `u`, at least once, for column u of M."""
         neighbours = int(self.graph.indptr[u + 1] - self.graph.indptr[u])
-        limit = min(self.epsilon_scale * epsilon, 1.0 / max(neighbours, 1))
+        limit = min(self.limit(epsilon), 1.0 / max(neighbours, 1))
         return local_push(self.graph, [u], [1.0], self.system, limit, cancelled=cancelled)
 
     def column(self, u: int, result: PushResult) -> tuple[NDArray[np.int32], NDArray[np.float64]]:
@@ -216,8 +241,25 @@ class GraphKernel:
         return nodes, self.a * float(self.s(u)) * self.s(nodes) * estimate
 
     def column_error(self, u: int, result: PushResult) -> float:
-        """How far any entry of a pushed column can be off: ``|r| <= e c`` gives ``|z* - z| <= e``, as ``H 1 = c``."""
-        off = float((np.abs(result.residual) / self.c(result.nodes)).max(initial=0.0))
+        """How far any entry of a pushed column can be off: ``|r| <= e c`` gives ``|z* - z| <= e``, as ``H 1 = c``.
+
+        The residual is worked out anew from the estimate: the one that was pushed around has rounding errors in it.
+        """
+        nodes = result.nodes
+        pushed, estimate = result.pushed()
+        graph = self.graph
+        spans = [slice(graph.indptr[v], graph.indptr[v + 1]) for v in pushed]
+        neighbours = np.concatenate([graph.indices[span] for span in spans]) if spans else nodes[:0]
+        shares = np.repeat(estimate, graph.indptr[pushed + 1] - graph.indptr[pushed])
+        if graph.weights is not None and spans:
+            shares = shares * np.concatenate([graph.weights[span] for span in spans])
+        order = np.argsort(nodes)
+        received = np.zeros(len(nodes))
+        np.add.at(received, order[np.searchsorted(nodes, neighbours, sorter=order)], shares)
+        settled = (self.c(nodes) + graph.degrees[nodes]) * result.estimate
+        residual = (nodes == u) + received - settled
+        rounding = ROUNDING * (received + settled)
+        off = float(((np.abs(residual) + rounding) / self.c(nodes)).max(initial=0.0))
         return self.a * float(self.s(u)) * self.largest_s * off
 
     def exact(self) -> NDArray[np.float64]:
@@ -245,23 +287,34 @@ class GraphKernel:
         inverse -= self.g
         return np.ascontiguousarray(inverse.T)  # symmetric, and rows are what is read
 
-    def estimated_trace(self) -> float:
-        """The trace of M from a sample of its diagonal.
+    def exact_trace(self) -> float:
+        """The trace of M, for graphs up to `MOST_EXACT_NODES`."""
+        return float(np.trace(self.exact()))
 
-        Nodes are drawn by ``S / (c + D)``, a lower bound on their share. What is estimated is the mean of how far
-        they exceed it, which varies little. The sample is the same on every call.
+    def estimated_trace(self) -> float:
+        """The trace of M from a sample of its diagonal, the same sample on every call.
+
+        With ``H z + r = e_u`` and k the sum of c over the component of u, an entry of the diagonal of inv(H) is
+        ``z_u + r z + (sum of r)^2 / k`` and a rest that is of second order in r, and not negative. The part
+        ``1 / k`` that all of them have in common is summed exactly, the rest from nodes drawn by ``S / (c + D)``.
         """
-        rows = np.arange(len(self.graph))
-        pivots = self.c(rows) + self.graph.degrees
-        shares = self.squared_s(rows) / pivots
-        rng = np.random.default_rng(0)
-        sample = rng.choice(len(rows), TRACE_SAMPLES, p=shares / shares.sum())
-        excess = 0.0
+        graph = self.graph
+        rows = np.arange(len(graph))
+        S, c = self.squared_s(rows), self.c(rows)
+        pivots = c + graph.degrees
+        _, component = sparse.csgraph.connected_components(graph.to_scipy(), directed=False)
+        common = 1.0 / np.bincount(component, c)[component]
+        shares = S / pivots
+        sample = np.random.default_rng(0).choice(len(rows), TRACE_SAMPLES, p=shares / shares.sum())
+        beyond = 0.0
         for u in sample.tolist():
-            neighbours = max(int(self.graph.indptr[u + 1] - self.graph.indptr[u]), 1)
-            result = local_push(self.graph, [u], [1.0], self.system, TRACE_ACCURACY / neighbours)
-            excess += float(result.estimate[result.nodes == u][0] * pivots[u])
-        return float(self.a * shares.sum() * excess / TRACE_SAMPLES - len(rows) * self.g)
+            neighbours = max(int(graph.indptr[u + 1] - graph.indptr[u]), 1)
+            result = local_push(graph, [u], [1.0], self.system, TRACE_ACCURACY / neighbours)
+            left = float(result.residual.sum())
+            own = float(result.estimate[result.nodes == u][0] + result.residual @ result.estimate)
+            beyond += max(own + common[u] * (left**2 - 1.0), 0.0) * float(pivots[u])
+        total = float(S @ common) + float(shares.sum()) * beyond / TRACE_SAMPLES
+        return self.a * total - len(rows) * self.g
 
 
 @dataclass(frozen=True)
@@ -360,7 +413,8 @@ def kernel_column(
         For the two scaled kernels: a positive diagonal, as ``{node: value}``, in the order of the nodes, or the same
         for all; by default the degrees.
     epsilon : float, default 1e-6
-        The residual per neighbour below which a node rests. Smaller is more accurate and reaches further.
+        The residual per neighbour below which a node rests, times c for ``"laplacian"`` and ``"augmented-laplacian"``,
+        where c is lam / n or beta + lam / n. Smaller is more accurate and reaches further.
     weight : str or None, default "weight"
         The edge attribute that holds the weight, 1 where it is missing. None ignores weights.
     full_output : bool, default False
@@ -405,15 +459,15 @@ def kernel_column(
     """
     graph = as_csr_graph(G, weight)
     check_positive("epsilon", epsilon)
-    bound = GraphKernel(graph, kernel, smoothness, lam=lam, beta=beta, b=b, S=S)
+    on_graph = GraphKernel(graph, kernel, smoothness, lam=lam, beta=beta, b=b, S=S)
     u = graph.index(node)
-    result = bound.push(u, epsilon)
-    nodes, values = bound.column(u, result)
-    column = dict_from_arrays(graph.nodes, nodes, values - bound.g)
+    result = on_graph.push(u, epsilon)
+    nodes, values = on_graph.column(u, result)
+    column = dict_from_arrays(graph.nodes, nodes, values - on_graph.g)
     if not full_output:
         return column
     work = (result.operations, result.pushes, result.epochs)
-    return column, KernelInfo(bound.column_error(u, result), 0.0 - bound.g, *work)
+    return column, KernelInfo(on_graph.column_error(u, result), 0.0 - on_graph.g, *work)
 
 
 @overload
@@ -477,7 +531,7 @@ def kernel_matrix(
     kernel, smoothness, lam, beta, b, S
         As for `kernel_column`.
     epsilon : float, default 1e-6
-        The residual per neighbour below which a node rests.
+        As for `kernel_column`.
     exact : bool, default False
         Factorise the dense matrix instead: O(n^3) time and O(n^2) memory, for up to 20,000 nodes.
     n_jobs : int, optional
@@ -518,16 +572,16 @@ def kernel_matrix(
     graph = as_csr_graph(G, weight)
     check_positive("epsilon", epsilon)
     check_jobs(n_jobs)
-    bound = GraphKernel(graph, kernel, smoothness, lam=lam, beta=beta, b=b, S=S)
+    on_graph = GraphKernel(graph, kernel, smoothness, lam=lam, beta=beta, b=b, S=S)
     rows = rows_of(graph, nodes, "nodes")
     if exact:
-        matrix = bound.exact()
+        matrix = on_graph.exact()
         return matrix if nodes is None else matrix[np.asarray(rows, dtype=np.intp)]
 
     def row(u: int, cancelled: NDArray[np.uint8]) -> tuple[NDArray[np.int32], NDArray[np.float64]]:
-        columns, values = bound.column(u, bound.push(u, epsilon, cancelled))
-        if bound.g != 0.0:
-            full = np.full(len(graph), -bound.g)
+        columns, values = on_graph.column(u, on_graph.push(u, epsilon, cancelled))
+        if on_graph.g != 0.0:
+            full = np.full(len(graph), -on_graph.g)
             full[columns] += values
             return np.arange(len(graph), dtype=np.int32), full
         order = np.argsort(columns)
@@ -558,9 +612,11 @@ def _parameters(
     smallest, largest = SMOOTHNESS_RANGE
     if lam is not None:
         check_between("lam", lam, smallest * n, largest * n)
+        lam = float(lam)
         smoothness = lam / n
     elif smoothness is not None:
         check_between("smoothness", smoothness, smallest, largest)
+        smoothness = float(smoothness)
     else:
         smoothness = DEFAULT_SMOOTHNESS
     if beta is None:
@@ -577,7 +633,7 @@ def _parameters(
     if b is None:
         b = 1.0 / n
     check_at_least_zero("b", b)
-    return _Parameters(n, float(smoothness * n if lam is None else lam), float(smoothness), float(beta), float(b))
+    return _Parameters(n, smoothness * n if lam is None else lam, smoothness, float(beta), float(b))
 
 
 def _diagonal(graph: CSRGraph, S: Any) -> NDArray[np.float64]:
@@ -585,21 +641,22 @@ def _diagonal(graph: CSRGraph, S: Any) -> NDArray[np.float64]:
     if hasattr(S, "items"):
         values = np.full(len(graph), np.nan)
         for node, value in S.items():
+            check_between(f"S at node {node!r}", value, *S_RANGE)
             values[graph.index(node)] = value
         if np.isnan(values).any():
             missing = graph.nodes[int(np.isnan(values).argmax())]
-            raise ValueError(f"S must have a positive value for every node; that of {missing!r} is missing or NaN")
+            raise ValueError(f"S must have a positive value for every node; that of {missing!r} is missing")
     else:
-        values = np.asarray(S)
-        if values.dtype.kind not in "biuf" or values.shape not in ((), (len(graph),)):
+        try:
+            values = np.asarray(S)
+        except ValueError:
+            values = np.asarray(None)
+        if values.dtype.kind not in "iuf" or values.shape not in ((), (len(graph),)):
             got = f"{values.dtype} of shape {values.shape}"
             raise ValueError(f"S must be a number, a dict or an array of {len(graph)} numbers, got {got}")
         values = np.array(np.broadcast_to(values, len(graph)), dtype=np.float64)
-    smallest, largest = SMOOTHNESS_RANGE[0] ** 2, SMOOTHNESS_RANGE[1] ** 2
-    bad = ~((values >= smallest) & (values <= largest))
+    bad = ~((values >= S_RANGE[0]) & (values <= S_RANGE[1]))
     if bad.any():
         u = int(bad.argmax())
-        raise ValueError(
-            f"S is {values[u]} at node {graph.nodes[u]!r}; it must lie between {smallest:g} and {largest:g}"
-        )
+        check_between(f"S at node {graph.nodes[u]!r}", float(values[u]), *S_RANGE)
     return values

@@ -2,129 +2,29 @@
 
 from __future__ import annotations
 
+import copy
 import random
 import threading
-from collections.abc import Callable, Hashable, Iterable
+from collections.abc import Hashable, Iterable
 from numbers import Integral
-from typing import Any, Literal, Protocol, TypeAlias, Unpack
+from typing import Any, Literal, Unpack
 
 import numpy as np
-from numpy.typing import NDArray
 
 from nx_fastonl._batch import rows_of, with_progress
-from nx_fastonl._checks import check_count, check_positive
 from nx_fastonl._labels import Labels, arrivals, checked_label, distinct_labels, is_missing
-from nx_fastonl.baselines import ExactColumns, SeriesColumns, WeightedMajority, WeightedTree
-from nx_fastonl.fastonl import FastONL, PushColumns
-from nx_fastonl.graph import CSRGraph, as_csr_graph
-from nx_fastonl.kernels import GraphKernel, KernelParameters
-from nx_fastonl.relaxation import RelaxationLearner, best_label
+from nx_fastonl.fastonl import FastONL
+from nx_fastonl.graph import as_csr_graph
+from nx_fastonl.methods import KERNEL_METHODS, LabelerOptions, Method, make_learner
 from nx_fastonl.sequence import LabelSequence
 
-__all__ = ["LabelerOptions", "OnlineNodeLabeler", "online_node_labeling"]
+__all__ = ["OnlineNodeLabeler", "online_node_labeling"]
 
-Method: TypeAlias = Literal["fastonl-fifo", "relaxation", "approximate", "weighted-majority", "weighted-tree"]
 
 # Nodes of a stream that are handed to compiled code at once: enough to forget the cost of the call.
 NODES_AT_ONCE = 256
 NEVER = np.iinfo(np.int64).max
 NO_DRAWS = np.empty(0)
-
-
-class Learner(Protocol):
-    """What learns and votes, on rows of the graph and labels counted from 0."""
-
-    k: int
-
-    @property
-    def guesses(self) -> bool:
-        """Whether a node without a vote gets a random label rather than the most frequent one."""
-
-    def add_label(self) -> None: ...
-    def votes(self, u: int) -> NDArray[np.float64]: ...
-    def probabilities(self, u: int) -> NDArray[np.float64]: ...
-    def learn(self, u: int, y: int) -> None: ...
-
-
-class LabelerOptions(KernelParameters, total=False):
-    """The parameters that belong to one kernel or method; see `OnlineNodeLabeler`."""
-
-    epsilon: float
-    trace: Literal["estimate", "paper", "exact"] | float
-    symmetrized: bool
-    terms: int
-    trees: int
-
-
-def _fastonl_fifo(kernel: GraphKernel, options: LabelerOptions) -> Learner:
-    n = len(kernel.graph)
-    epsilon = options.get("epsilon", 0.1 / n)
-    check_positive("epsilon", epsilon)
-    trace = _trace(kernel, options, kernel.estimated_trace)
-    if options.get("symmetrized", False):
-        columns = PushColumns(kernel, epsilon)
-        return RelaxationLearner(n, columns, **trace, constant=-kernel.g, symmetrized=True)
-    return FastONL(kernel, epsilon, **trace)
-
-
-def _relaxation(kernel: GraphKernel, options: LabelerOptions) -> Learner:
-    columns = ExactColumns(kernel)
-    return RelaxationLearner(len(kernel.graph), columns, **_trace(kernel, options, lambda: columns.trace))
-
-
-def _approximate(kernel: GraphKernel, options: LabelerOptions) -> Learner:
-    terms = options.get("terms", 10)
-    check_count("terms", terms)
-    trace = _trace(kernel, options, kernel.estimated_trace)
-    return RelaxationLearner(len(kernel.graph), SeriesColumns(kernel, terms), **trace, constant=-kernel.g)
-
-
-def _trace(kernel: GraphKernel, options: LabelerOptions, estimate: Callable[[], float]) -> dict[str, Any]:
-    trace = options.get("trace", "estimate")
-    if trace == "estimate":
-        return {"trace": estimate()}
-    if trace == "paper":
-        return {"trace": float(len(kernel.graph)) ** 2, "trace_per_label": True}
-    if trace == "exact":
-        return {"trace": float(np.trace(kernel.exact()))}
-    if isinstance(trace, str):
-        raise ValueError(f'trace must be "estimate", "paper", "exact" or a positive number, got {trace!r}')
-    check_positive("trace", trace)
-    return {"trace": float(trace)}
-
-
-KERNEL_METHODS = {"fastonl-fifo": _fastonl_fifo, "relaxation": _relaxation, "approximate": _approximate}
-KERNEL_OPTIONS = tuple(KernelParameters.__annotations__)
-METHOD_OPTIONS: dict[str, tuple[str, ...]] = {
-    "fastonl-fifo": ("epsilon", "trace", "symmetrized", *KERNEL_OPTIONS),
-    "relaxation": ("trace", *KERNEL_OPTIONS),
-    "approximate": ("terms", "trace", *KERNEL_OPTIONS),
-    "weighted-majority": (),
-    "weighted-tree": ("trees",),
-}
-
-
-def _make_learner(
-    graph: CSRGraph, kernel: str, smoothness: float | None, method: str, seed: int, options: LabelerOptions
-) -> Learner:
-    if method not in METHOD_OPTIONS:
-        names = ", ".join(f'"{name}"' for name in METHOD_OPTIONS)
-        raise ValueError(f"unknown method {method!r}; the methods are {names}")
-    for option in options:
-        if option not in METHOD_OPTIONS[method]:
-            owners = [f'"{name}"' for name, names in METHOD_OPTIONS.items() if option in names]
-            hint = f"; it belongs to {', '.join(owners)}" if owners else ""
-            takes = ", ".join(METHOD_OPTIONS[method]) or "none"
-            raise TypeError(f"method {method!r} has no option {option}{hint}. Its options: {takes}")
-    parameters: Any = {name: value for name, value in options.items() if name in KERNEL_OPTIONS}
-    bound = GraphKernel(graph, kernel, smoothness, **parameters)  # checked even where it is not used
-    if method == "weighted-majority":
-        return WeightedMajority(graph)
-    if method == "weighted-tree":
-        trees = options.get("trees", 5)
-        check_count("trees", trees)
-        return WeightedTree(graph, trees, seed)
-    return KERNEL_METHODS[method](bound, options)
 
 
 class OnlineNodeLabeler:
@@ -229,9 +129,9 @@ class OnlineNodeLabeler:
         self._seed = _as_seed(seed)
         known = None if classes is None else distinct_labels(classes)
         self._arguments: dict[str, Any] = {"classes": known, "kernel": kernel, "smoothness": smoothness}
-        self._arguments |= {"method": method, "predict": predict, **options}
+        self._arguments |= {"method": method, "predict": predict, **copy.deepcopy(options)}
         self._samples = predict == "sample"
-        self._learner = _make_learner(self._graph, kernel, smoothness, method, self._seed, options)
+        self._learner = make_learner(self._graph, kernel, smoothness, method, self._seed, options)
         self._classes: list[Any] = []
         self._code: dict[Hashable, int] = {}
         # How often each label was learned, and how many nodes had been when it first was.
@@ -272,7 +172,7 @@ class OnlineNodeLabeler:
 
     def clone(self) -> OnlineNodeLabeler:
         """A new labeler with the same graph, parameters and random draws, which has learned nothing."""
-        return OnlineNodeLabeler(self._graph, **self._arguments, seed=self._seed)
+        return type(self)(self._graph, **self._arguments, seed=self._seed)
 
     def predict_one(self, node: Hashable) -> Any:
         """The label that `node` probably has; None while no label is known.
@@ -312,10 +212,8 @@ class OnlineNodeLabeler:
         networkx.NodeNotFound
             If `node` is not in the graph.
         """
-        u = self._graph.index(node)
-        if not self._classes:
-            return {}
-        return dict(zip(self._classes, self._learner.probabilities(u).tolist(), strict=False))
+        probabilities = self._learner.probabilities(self._graph.index(node))
+        return dict(zip(self._classes, probabilities.tolist(), strict=False))  # a label may just have joined
 
     def predict_many(self, nodes: Iterable[Hashable]) -> list[Any]:
         """The labels that these nodes probably have, in the same order.
@@ -333,6 +231,8 @@ class OnlineNodeLabeler:
         networkx.NodeNotFound
             If a node is not in the graph.
         """
+        if nodes is None:
+            raise TypeError("nodes must be a collection of nodes, got None; list(G) has them all")
         return [self._predict(u) for u in rows_of(self._graph, nodes, "nodes")]
 
     def learn_one(self, node: Hashable, label: Hashable, *, overwrite: bool = False) -> None:
@@ -359,29 +259,32 @@ class OnlineNodeLabeler:
 
     def _learn(self, u: int, label: Hashable, overwrite: bool = False) -> None:
         with self._lock:
-            before = self._learned.get(u)
-            y = self._register(u, label, overwrite)
+            self._check(u, label, overwrite)
+            self._learner.prepare(u)  # what takes long, or is interrupted, comes before the first change
+            y = self._code_of(label)
             self._learner.learn(u, y)
-            if before is not None:
-                self._counts[before] -= 1
+            if u in self._learned:
+                self._counts[self._learned[u]] -= 1
+            self._learned[u] = y
             self._counts[y] += 1
             self._appearances[y] = min(self._appearances[y], len(self._learned))
 
-    def _register(self, u: int, label: Hashable, overwrite: bool = False) -> int:
-        """Note the label of a node that is about to be learned; return its code."""
+    def _check(self, u: int, label: Hashable, overwrite: bool = False) -> None:
+        """Raise if the node was learned before, or the label is none of the classes given."""
         if u in self._learned and not overwrite:
             before = self._classes[self._learned[u]]
             raise ValueError(
                 f"node {self._graph.nodes[u]!r} was learned before, as {before!r}; "
                 "learn_one(..., overwrite=True) replaces that"
             )
+        if not self._open and label not in self._code:
+            raise ValueError(
+                f"label {label!r} of node {self._graph.nodes[u]!r} is not one of the classes {self._classes!r}"
+            )
+
+    def _code_of(self, label: Hashable) -> int:
         if label not in self._code:
-            if not self._open:
-                raise ValueError(
-                    f"label {label!r} of node {self._graph.nodes[u]!r} is not one of the classes {self._classes!r}"
-                )
             self._add_class(label)
-        self._learned[u] = self._code[label]
         return self._code[label]
 
     def _add_class(self, label: Hashable) -> None:
@@ -393,16 +296,14 @@ class OnlineNodeLabeler:
         self._code[label] = len(self._classes) - 1
 
     def _predict(self, u: int) -> Any:
-        if not self._classes:
-            return None
         if self._samples:
-            below = np.cumsum(self._learner.probabilities(u))
-            y = int(np.searchsorted(below, self._draw(u, len(self._learned)), side="right"))
-            return self._classes[min(y, len(below) - 1)]
-        votes = self._learner.votes(u)
-        if self._learner.guesses and not votes.any():
-            return self._classes[int(self._draw(u, len(self._learned)) * len(votes))]
-        return self._classes[best_label(votes, self._counts, self._appearances)]
+            y = self._learner.draw(u, self._draw(u, len(self._learned)))
+        else:
+            y = self._learner.best(u, self._counts, self._appearances)
+            k = self._learner.k
+            if y is None and k > 0:
+                y = int(self._draw(u, len(self._learned)) * k)
+        return None if y is None else self._classes[y]
 
     def _predict_and_learn(self, rows: list[int], labels: list[Hashable]) -> list[Any]:
         """What `_predict` and `_learn` give in turn; in compiled code where the learner has that."""
@@ -413,7 +314,11 @@ class OnlineNodeLabeler:
                 self._learn(u, label)
             return predicted
         known, before = len(self._classes), len(self._learned)
-        codes = [self._register(u, label) for u, label in zip(rows, labels, strict=True)]
+        codes = []
+        for u, label in zip(rows, labels, strict=True):
+            self._check(u, label)
+            self._learned[u] = self._code_of(label)
+            codes.append(self._learned[u])
         draws = [self._draw(u, before + i) for i, u in enumerate(rows)] if self._samples else NO_DRAWS
         found = self._learner.run(
             np.array(rows, dtype=np.int32),

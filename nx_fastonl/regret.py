@@ -8,12 +8,14 @@ from typing import Any, Literal, Unpack
 
 import numpy as np
 
-from nx_fastonl._checks import check_count, check_positive
+from nx_fastonl._checks import check_positive, check_whole
 from nx_fastonl._labels import Labels, arrivals, checked_label, is_missing
 from nx_fastonl.graph import as_csr_graph
 from nx_fastonl.kernels import GraphKernel, KernelParameters
 
 __all__ = ["labeling_cut", "regret_bound"]
+
+EXACT_BY_DEFAULT = 2_000
 
 
 def regret_bound(
@@ -24,7 +26,7 @@ def regret_bound(
     method: Literal["relaxation", "fastonl-fifo"] = "relaxation",
     *,
     epsilon: float | None = None,
-    exact: bool = False,
+    exact: bool | None = None,
     weight: str | None = "weight",
     **parameters: Unpack[KernelParameters],
 ) -> float:
@@ -48,8 +50,9 @@ def regret_bound(
         ``sqrt(k * trace(M)) + sqrt(2 * E)``, where E bounds the sum of all errors of the pushed columns.
     epsilon : float, optional
         For ``"fastonl-fifo"``, by default 0.1 / n.
-    exact : bool, default False
-        Compute the trace exactly, for up to 20,000 nodes; by default it is estimated from a sample.
+    exact : bool, optional
+        Whether to compute the trace exactly, which takes O(n^3) and is possible for up to 20,000 nodes; by default up
+        to 2,000. Otherwise it is estimated from a sample, and the bound is an estimate too.
     weight : str or None, default "weight"
         The edge attribute that holds the weight, 1 where it is missing. None ignores weights.
     **parameters
@@ -85,24 +88,25 @@ def regret_bound(
     >>> truth = {node: node // 200 for node in G}
     >>> cut = fo.labeling_cut(G, truth)
     >>> round(cut, 2), round(fo.regret_bound(G, 2, lam=cut), 1)
-    (4.01, 80.8)
+    (4.01, 94.0)
     """
     graph = as_csr_graph(G, weight)
-    check_count("k", k, least=2)
-    bound = GraphKernel(graph, kernel, smoothness, **parameters)
-    trace = float(np.trace(bound.exact())) if exact else bound.estimated_trace()
-    regret = math.sqrt(k * trace)
-    if method == "relaxation":
-        return regret
-    if method != "fastonl-fifo":
-        raise ValueError(f'method must be "relaxation" or "fastonl-fifo", got {method!r}')
     n = len(graph)
+    check_whole("k", k, least=2)
+    if method not in ("relaxation", "fastonl-fifo"):
+        raise ValueError(f'method must be "relaxation" or "fastonl-fifo", got {method!r}')
     epsilon = 0.1 / n if epsilon is None else epsilon
     check_positive("epsilon", epsilon)
+    on_graph = GraphKernel(graph, kernel, smoothness, **parameters)
+    if exact is None:
+        exact = n <= EXACT_BY_DEFAULT
+    regret = math.sqrt(k) * math.sqrt(on_graph.exact_trace() if exact else on_graph.estimated_trace())
+    if method == "relaxation":
+        return regret
     rows = np.arange(n)
-    # Every residual stays below epsilon per neighbour, so every estimate is off by at most max(r / c).
-    off = bound.epsilon_scale * epsilon * float((np.diff(graph.indptr) / bound.c(rows)).max())
-    errors = bound.a * float(bound.s(rows).sum()) ** 2 * off
+    # Every residual stays below the limit per neighbour, so every estimate is off by at most max(r / c).
+    off = on_graph.limit(epsilon) * float((np.diff(graph.indptr) / on_graph.c(rows)).max())
+    errors = on_graph.a * float(on_graph.s(rows).sum()) ** 2 * off
     return regret + math.sqrt(2.0 * errors)
 
 
@@ -155,7 +159,7 @@ def labeling_cut(
     2.0
     """
     graph = as_csr_graph(G, weight)
-    bound = GraphKernel(graph, kernel, smoothness, **parameters)
+    on_graph = GraphKernel(graph, kernel, smoothness, **parameters)
     codes: dict[Hashable, int] = {}
     y = np.full(len(graph), -1)
     pairs, _ = arrivals(G, labels)
@@ -164,7 +168,7 @@ def labeling_cut(
         if not is_missing(label):
             y[u] = codes.setdefault(checked_label(node, label), len(codes))
     rows = np.arange(len(graph))
-    s, marked = bound.s(rows), y >= 0
+    s, marked = on_graph.s(rows), y >= 0
     # M = a diag(s) inv(H) diag(s) up to a constant, so inv(M) = diag(1/s) H diag(1/s) / a, and H = diag(c) + L.
     heads, tails = np.repeat(rows, np.diff(graph.indptr)), graph.indices
     weights = 1.0 if graph.weights is None else graph.weights
@@ -172,7 +176,7 @@ def labeling_cut(
     same = y[heads] == y[tails]
     jumps = np.where(same, (mark_heads - mark_tails) ** 2, mark_heads**2 + mark_tails**2)
     along_edges = float((weights * jumps).sum()) / 2.0
-    at_nodes = float((bound.c(rows) / s**2)[marked].sum())
+    at_nodes = float((on_graph.c(rows) / s**2)[marked].sum())
     n_marked = int(marked.sum())
-    cut = 2.0 * bound.lam / bound.a * (along_edges + at_nodes) - bound.lam / len(graph) * n_marked
-    return max(cut, 0.0) + bound.b * float((np.bincount(y[marked]) ** 2).sum())
+    cut = 2.0 * on_graph.lam / on_graph.a * (along_edges + at_nodes) - on_graph.lam / len(graph) * n_marked
+    return max(cut, 0.0) + on_graph.b * float((np.bincount(y[marked]) ** 2).sum())

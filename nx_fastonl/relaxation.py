@@ -12,7 +12,7 @@ from nx_fastonl import _relaxation
 
 __all__ = ["surrogate_gradient", "surrogate_loss", "water_filling"]
 
-MARK = np.dtype([("entry", np.float64), ("label", np.int32), ("row", np.int32)])
+MARK = np.dtype([("s", np.float64), ("label", np.int32), ("row", np.int32)])
 
 
 def water_filling(psi: ArrayLike) -> NDArray[np.float64]:
@@ -113,16 +113,11 @@ def _surrogate(psi: ArrayLike, y: int) -> tuple[float, NDArray[np.float64]]:
     return loss, gradient
 
 
-def best_label(votes: NDArray[np.float64], counts: NDArray[np.int64], appearances: NDArray[np.int64]) -> int:
-    """The label with most votes; of several, the one with the largest count, then with the earliest appearance."""
-    return _relaxation.best(-votes, counts, appearances)
-
-
 def _as_scores(psi: ArrayLike) -> NDArray[np.float64]:
     scores = np.array(psi, dtype=np.float64)
     if scores.ndim != 1 or scores.size == 0 or not np.isfinite(scores).all():
         raise ValueError(f"psi must be a list of one or more finite numbers, got {psi!r}")
-    return scores
+    return np.asarray(scores - scores.max())  # a shift changes nothing, and keeps the level's digits
 
 
 class Column(NamedTuple):
@@ -156,8 +151,6 @@ class RelaxationLearner:
         Take the mean of ``G @ M[:, t]`` and ``G @ M[t, :]``, as the paper's analysis does.
     """
 
-    guesses = False
-
     def __init__(
         self,
         n: int,
@@ -169,7 +162,13 @@ class RelaxationLearner:
         symmetrized: bool = False,
     ) -> None:
         self._columns = columns
-        self._totals: _relaxation.Totals = {"A": 0.0, "spent": 0.0, "trace": trace, "per_label": trace_per_label}
+        self._totals: _relaxation.Totals = {
+            "squares": 0.0,
+            "ones": 0.0,
+            "spent": 0.0,
+            "trace": trace,
+            "per_label": trace_per_label,
+        }
         self._constant = constant
         self.k = 0
         # What is kept of each node: s_i times its gradient. Those of several entries are rows of `_gradients`, of
@@ -177,6 +176,7 @@ class RelaxationLearner:
         self._marks = np.zeros(n, dtype=MARK)
         self._gradients = np.zeros((16, 4))
         self._n_rows = 1
+        self._free_rows: list[int] = []
         self._gradient_sum = np.zeros(4)
         # Where symmetrized: the sum over learned nodes i of s_i gradient_i times their columns' values at each node.
         self._row_scores = np.zeros((n, 4)) if symmetrized else None
@@ -195,25 +195,33 @@ class RelaxationLearner:
                 self._row_scores = np.pad(self._row_scores, ((0, 0), (0, lanes)))
         self.k += 1  # last: a thread that predicts meanwhile must not look for lanes that are not there yet
 
-    def votes(self, u: int) -> NDArray[np.float64]:
-        """A number for each label, larger is better; all 0 where nothing is known."""
-        return -self._scores(u, self._column(u))
+    def prepare(self, u: int) -> None:
+        """Get the column of node u, so that learning it next takes no time and cannot be interrupted half-way."""
+        self._column(u)
+
+    def best(self, u: int, counts: NDArray[np.int64], appearances: NDArray[np.int64]) -> int | None:
+        """The label with the best score; ties by counts, then by appearances. None while there is no label."""
+        scores, size = self._scores(u, self._column(u))
+        return _relaxation.best(scores, size, counts, appearances) if len(scores) else None
+
+    def draw(self, u: int, number: float) -> int | None:
+        """The label that a number between 0 and 1 picks from the distribution. None while there is no label."""
+        psi = self._psi(u)
+        return _relaxation.drawn(psi, number) if len(psi) else None
 
     def probabilities(self, u: int) -> NDArray[np.float64]:
         """The distribution over labels that a prediction is drawn from."""
-        column = self._column(u)
-        scores = self._scores(u, column)
-        psi = np.empty_like(scores)
-        _relaxation.psi(scores, self._diagonal(column), self._totals, psi)
-        return water_filling(psi)
+        psi = self._psi(u)
+        return water_filling(psi) if len(psi) else psi
 
     def learn(self, u: int, y: int) -> None:
         """Keep the gradient of label `y` at node `u`, in place of what was kept of u before."""
         column = self._column(u)
-        row_number = self._forget(u, column) or self._n_rows
+        self._forget(u, column)
         self._make_room(1)
+        row_number = self._free_rows[-1] if self._free_rows else self._n_rows
         mark, self._totals = _relaxation.keep(
-            self._scores(u, column),
+            self._scores(u, column)[0],
             y,
             self._diagonal(column),
             column.s,
@@ -224,33 +232,37 @@ class RelaxationLearner:
             np.empty((2, self.k)),
         )
         self._marks[u] = mark
-        if mark[2] == self._n_rows:
+        if mark[2] and self._free_rows:
+            self._free_rows.pop()
+        elif mark[2]:
             self._n_rows += 1
         self._spread(u, column, 1.0)
 
-    def _forget(self, u: int, column: Column) -> int:
-        """Take back what was kept of node u, if anything; return the row that it leaves free, or 0."""
-        kept = self._kept(u)
-        if not kept.any():
-            return 0
-        row_number = int(self._marks[u]["row"])
+    def _forget(self, u: int, column: Column) -> None:
+        """Take back what was kept of node u, if anything was."""
+        s, _, row = self._marks[u].item()
+        if s == 0.0:
+            return
+        kept = self._kept(u) / s
         self._spread(u, column, -1.0)
         self._marks[u] = 0
-        stored = kept / column.s
-        self._gradient_sum[: self.k] -= stored
-        gradient = stored - stored.mean()
+        self._gradient_sum[: self.k] -= kept
+        scores, _ = self._scores(u, column)
         diagonal = self._diagonal(column)
-        along = float(gradient @ self._scores(u, column))
-        self._totals["A"] -= 2.0 * along + diagonal * float(gradient @ gradient)
+        self._totals["squares"] -= diagonal * float(kept @ kept) + 2.0 * float(kept @ scores)
         self._totals["spent"] -= diagonal
-        return row_number
+        if row:
+            self._free_rows.append(row)
+        else:
+            self._totals["ones"] -= diagonal - 2.0 * float(scores.sum())
 
     def _kept(self, u: int) -> NDArray[np.float64]:
-        entry, label, row = self._marks[u].item()
+        """What is kept of node u: s times its gradient."""
+        s, label, row = self._marks[u].item()
         if row:
             return self._gradients[row, : self.k]
         kept = np.zeros(self.k)
-        kept[label] = entry
+        kept[label] = -s
         return kept
 
     def _spread(self, u: int, column: Column, sign: float) -> None:
@@ -273,16 +285,31 @@ class RelaxationLearner:
         self._latest = (u, column)
         return column
 
-    def _scores(self, u: int, column: Column) -> NDArray[np.float64]:
-        scores = np.zeros(self.k)
-        _relaxation.add_gradients(column.nodes, column.values, self._marks, self._gradients, scores)
+    def _scores(self, u: int, column: Column) -> tuple[NDArray[np.float64], float]:
+        """V = G M[:, u], and the largest magnitude that it was summed from."""
+        scores = np.zeros(self.k)  # k is read once: another thread may add a label meanwhile
+        k = len(scores)
+        if k == 0:
+            return scores, 0.0
+        size = _relaxation.add_gradients(column.nodes, column.values, self._marks, self._gradients, scores)
         if self._row_scores is not None:
-            scores += self._row_scores[u, : self.k]
+            scores += self._row_scores[u, :k]
             scores *= 0.5
         scores *= column.factor
+        size *= column.factor
         if self._constant != 0.0:
-            scores += self._constant * self._gradient_sum[: self.k]
-        return scores
+            shift = self._constant * self._gradient_sum[:k]
+            scores += shift
+            size = max(size, float(np.abs(shift).max()))
+        return scores, size
+
+    def _psi(self, u: int) -> NDArray[np.float64]:
+        column = self._column(u)
+        scores, _ = self._scores(u, column)
+        psi = np.empty_like(scores)
+        if len(psi):
+            _relaxation.psi(scores, self._diagonal(column), self._totals, psi)
+        return psi
 
     def _diagonal(self, column: Column) -> float:
         return column.factor * column.s * column.own + self._constant

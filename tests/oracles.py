@@ -179,9 +179,9 @@ def surrogate(psi, y):
     return (1 + psi[rival] - psi[y]) * factor, (identity[rival] - identity[y]) * factor
 
 
-def first_of_tied(votes, counts, appearances):
-    """The most voted label; ties by how often it was seen, then by when it first was."""
-    tied = [y for y in range(len(votes)) if votes[y] >= max(votes) - 1e-12 * np.abs(votes).max()]
+def first_of_tied(votes, size, counts, appearances):
+    """The most voted label; ties, up to rounding of `size`, by how often it was seen, then by when it first was."""
+    tied = [y for y in range(len(votes)) if votes[y] >= max(votes) - 1e-12 * size]
     return min(tied, key=lambda y: (-counts[y], appearances[y], y))
 
 
@@ -195,7 +195,7 @@ def relaxation(M, arrivals, k, trace):
     for i, (t, y) in enumerate(arrivals):
         v = G @ M[:, t]
         psi = -v / math.sqrt(max(A + k * max(T, 0.0), M[t, t]))
-        labels.append(first_of_tied(-v, counts, appearances))
+        labels.append(first_of_tied(-v, (np.abs(G) @ np.abs(M[:, t])).max(), counts, appearances))
         distributions.append(water_filling(psi))
         loss, gradient = surrogate(psi, y)
         losses.append(loss)
@@ -205,6 +205,11 @@ def relaxation(M, arrivals, k, trace):
         counts[y] += 1
         appearances[y] = min(appearances[y], i)
     return labels, distributions, losses, G, A
+
+
+def quadratic_form(M, gradients):
+    """The paper's A: the sum of M[i, j] times the product of the gradients of i and j."""
+    return float(np.trace(gradients @ M @ gradients.T))
 
 
 def weighted_majority(W, arrivals, k):

@@ -135,7 +135,6 @@ def test_single_class(make, karate):
             model.learn_one(node, "only")
         assert set(model.predict_many(karate)) == {"only"}
         assert model.predict_proba_one(20) == {"only": pytest.approx(1.0)}
-    model.clone()
 
 
 def test_what_was_learned_while_there_was_one_label_counts_when_a_second_appears(make, karate):
@@ -194,11 +193,37 @@ def test_repeated_node(make, karate):
     assert state(model, karate) == before
     model.learn_one(0, "b", overwrite=True)
     assert model.n_learned == 2
-    other = make(karate)
-    other.learn_one(1, "b")
-    other.learn_one(0, "b")
-    if not make.samples:
+    assert model.labels == {0: "b", 1: "b"}
+    if not make.guesses and model._arguments["kernel"] != "K6":
         assert model.predict_many([2, 30]) == ["b", "b"]
+
+
+def test_what_was_overwritten_no_longer_counts_as_frequent(make):
+    G = nx.empty_graph(6)
+    model = make(G, ["a", "b"])
+    for node in range(4):
+        model.learn_one(node, "a")
+    for node in range(3):
+        model.learn_one(node, "b", overwrite=True)
+    assert model._counts[:2].tolist() == [1, 3]
+    if not make.guesses and model._arguments["kernel"] != "K6":
+        assert model.predict_one(5) == "b"
+
+
+def test_an_interrupted_lesson_was_not_learned(make, karate, monkeypatch):
+    model, untouched = (trained(make(karate), karate) for _ in range(2))
+
+    def interrupt(_):
+        raise KeyboardInterrupt
+
+    with monkeypatch.context() as patch:
+        patch.setattr(model._learner, "prepare", interrupt)
+        with pytest.raises(KeyboardInterrupt):
+            model.learn_one(1, "new")
+        with pytest.raises(KeyboardInterrupt):
+            model.learn_one(0, "Officer", overwrite=True)
+    assert (model.n_learned, model.classes, model.labels) == (17, untouched.classes, untouched.labels)
+    assert state(model, karate) == state(untouched, karate)
 
 
 def test_stream_is_the_same_as_one_by_one(make, karate):

@@ -6,7 +6,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from numpy.testing import assert_allclose
 
-from nx_fastonl.relaxation import best_label, surrogate_gradient, surrogate_loss, water_filling
+from nx_fastonl import _relaxation
+from nx_fastonl.relaxation import surrogate_gradient, surrogate_loss, water_filling
 from tests import oracles
 
 SCORES = st.lists(st.one_of(st.floats(-3, 3), st.sampled_from([0.0, 0.5, 1.0])), min_size=1, max_size=60)
@@ -61,17 +62,25 @@ def test_hundreds_of_labels():
 
 
 def test_ties_go_to_the_frequent_then_to_the_early():
-    def best(votes, counts, appearances):
-        arrays = np.array(votes, dtype=float), np.array(counts), np.array(appearances)
-        assert best_label(*arrays) == oracles.first_of_tied(*arrays)
-        return best_label(*arrays)
+    def best(votes, counts, appearances, size=1.0):
+        votes, counts, appearances = np.array(votes, dtype=float), np.array(counts), np.array(appearances)
+        assert _relaxation.best(-votes, size, counts, appearances) == oracles.first_of_tied(
+            votes, size, counts, appearances
+        )
+        return _relaxation.best(-votes, size, counts, appearances)
 
     assert best([0.0, 1.0, 0.5], [9, 0, 9], [0, 1, 2]) == 1
     assert best([1.0, 1.0, 0.5], [1, 2, 9], [0, 1, 2]) == 1
     assert best([1.0, 1.0, 0.5], [2, 2, 9], [7, 3, 0]) == 1
     assert best([1.0, 1.0 + 1e-14, 0.5], [2, 1, 9], [7, 3, 0]) == 0
     assert best([1.0, 1.0 + 1e-9, 0.5], [2, 1, 9], [7, 3, 0]) == 1
+    assert best([1.0, 1.0 + 1e-9, 0.5], [2, 1, 9], [7, 3, 0], size=1e5) == 0
     assert best([0.0, 0.0], [0, 0], [5, 5]) == 0
+
+
+def test_large_scores_keep_their_digits():
+    assert water_filling([1e17, 0.0]).tolist() == [1.0, 0.0]
+    assert surrogate_loss([1e17, 1e17], 0) == 0.5
 
 
 @pytest.mark.parametrize("psi", [[], [[1.0]], [math.nan, 0.0], [math.inf]])
