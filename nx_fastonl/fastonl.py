@@ -16,7 +16,7 @@ from nx_fastonl.relaxation import Column, RelaxationLearner
 __all__ = ["FastONL", "PushColumns"]
 
 # Once this part of the nodes was learned, memory and time for every node are no more than that for those.
-PART_FOR_LIMITS = 1 / 32
+PART_FOR_LIMITS = 1 / 256
 
 
 class PushColumns:
