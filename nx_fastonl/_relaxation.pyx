@@ -195,8 +195,12 @@ def keep(
 
 
 def best(const double[::1] scores, double size, const int64_t[::1] counts, const int64_t[::1] appearances):
-    """The label of the least score, ties broken by counts and appearances."""
-    return best_label(&scores[0], scores.shape[0], size, &counts[0], &appearances[0])
+    """The label of the least score, ties broken by counts and appearances.
+
+    A label that another thread added meanwhile has a score, but no count yet.
+    """
+    cdef Py_ssize_t k = min(scores.shape[0], counts.shape[0], appearances.shape[0])
+    return best_label(&scores[0], k, size, &counts[0], &appearances[0])
 
 
 def drawn(const double[::1] psi, double draw):

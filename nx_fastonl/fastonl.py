@@ -59,7 +59,7 @@ class FastONL(RelaxationLearner):
     ) -> NDArray[np.int32]:
         """Predict and learn nodes that were not learned before, one after the other.
 
-        The same as `votes` and `learn` in turn, except that of the k labels only the first `known` can be predicted
+        The same as `best` or `draw` and `learn` in turn, except that of the k labels only the first `known` can be predicted
         from the start; the others join when they are learned. With `draws`, predictions are drawn from the
         distributions. Updates `counts` and `appearances` of labels.
         """

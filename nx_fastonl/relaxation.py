@@ -286,7 +286,7 @@ class RelaxationLearner:
         return column
 
     def _scores(self, u: int, column: Column) -> tuple[NDArray[np.float64], float]:
-        """V = G M[:, u], and the largest magnitude that it was summed from."""
+        """The scores ``G @ M[:, u]``, and the largest magnitude that they were summed from."""
         scores = np.zeros(self.k)  # k is read once: another thread may add a label meanwhile
         k = len(scores)
         if k == 0:

@@ -78,6 +78,11 @@ def test_ties_go_to_the_frequent_then_to_the_early():
     assert best([0.0, 0.0], [0, 0], [5, 5]) == 0
 
 
+def test_a_label_that_has_just_joined_is_not_counted_yet():
+    counts = np.zeros(2, dtype=np.int64)
+    assert _relaxation.best(np.array([0.0, -1.0, -5.0]), 5.0, counts, counts) == 1
+
+
 def test_large_scores_keep_their_digits():
     assert water_filling([1e17, 0.0]).tolist() == [1.0, 0.0]
     assert surrogate_loss([1e17, 1e17], 0) == 0.5
