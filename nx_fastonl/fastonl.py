@@ -59,8 +59,8 @@ class FastONL(RelaxationLearner):
     ) -> NDArray[np.int32]:
         """Predict and learn nodes that were not learned before, one after the other.
 
-        The same as `best` or `draw` and `learn` in turn, except that of the k labels only the first `known` can be predicted
-        from the start; the others join when they are learned. With `draws`, predictions are drawn from the
+        The same as `best` or `draw`, and `learn`, in turn, except that of the k labels only the first `known` can be
+        predicted from the start; the others join when they are learned. With `draws`, predictions are drawn from the
         distributions. Updates `counts` and `appearances` of labels.
         """
         self._make_room(len(rows))
