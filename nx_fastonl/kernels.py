@@ -14,7 +14,7 @@ from scipy import linalg, sparse
 
 from nx_fastonl._batch import check_jobs, rows_of, stack_rows
 from nx_fastonl._checks import check_at_least_zero, check_between, check_positive, check_strictly_between
-from nx_fastonl._convert import dict_from_arrays
+from nx_fastonl._convert import WEIGHT_RANGE, dict_from_arrays
 from nx_fastonl.graph import CSRGraph, as_csr_graph
 from nx_fastonl.push import NEVER_CANCELLED, PushResult, System, local_push
 
@@ -630,6 +630,7 @@ def _parameters(
         check_strictly_between("beta", beta, 0.0, 1.0 + smoothness)
     else:
         check_at_least_zero("beta", beta)
+        beta = beta if beta >= WEIGHT_RANGE[0] else 0.0  # the inverse of a smaller number may not be one
     if b is None:
         b = 1.0 / n
     check_at_least_zero("b", b)

@@ -140,6 +140,16 @@ def test_isolated_node_of_the_normalized_laplacian():
     assert fo.kernel_column(G, 2) == {2: pytest.approx(2 * 3)}
 
 
+@pytest.mark.parametrize("beta", [0.0, 5e-324, 1e-101, 1e-99])
+def test_vanishing_beta(beta):
+    G = nx.Graph([(0, 1)])
+    G.add_node(2)
+    for node in G:
+        column, info = fo.kernel_column(G, node, "K5", beta=beta, epsilon=1e-12, full_output=True)
+        assert column == pytest.approx(fo.kernel_column(G, node, "K2", epsilon=1e-12), rel=1e-9)
+        assert math.isfinite(info.error)
+
+
 def test_matrix_over_threads_and_in_order(karate):
     one = fo.kernel_matrix(karate, [5, 0, 33])
     two = fo.kernel_matrix(karate, [5, 0, 33], n_jobs=2)
