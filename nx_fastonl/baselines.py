@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
+
 import numpy as np
 from numpy.typing import NDArray
-from scipy import sparse
 
 from nx_fastonl import _relaxation, _tree
 from nx_fastonl.graph import NO_WEIGHTS, CSRGraph
@@ -58,7 +59,7 @@ class SeriesColumns:
         return Column(self._rows, values, float(values[u]), s=1.0, factor=self._a)
 
 
-class _Voter:
+class _Voter(ABC):
     """Keeps the labels of nodes; who votes is up to the subclass."""
 
     guesses = False  # whether a node without a vote gets a random label rather than the most frequent one
@@ -74,11 +75,12 @@ class _Voter:
     def learn(self, u: int, y: int) -> None:
         self._labels[u] = y
 
-    def prepare(self, u: int) -> None:
+    def prepare(self, u: int) -> None:  # noqa: B027  learning a label takes no time, here and in all subclasses
         pass
 
+    @abstractmethod
     def votes(self, u: int) -> NDArray[np.float64]:
-        raise NotImplementedError
+        """A number for each label, larger is better."""
 
     def best(self, u: int, counts: NDArray[np.int64], appearances: NDArray[np.int64]) -> int | None:
         votes = self.votes(u)
@@ -145,9 +147,8 @@ class WeightedTree(_Voter):
 
 def random_tree(graph: CSRGraph, seed: int) -> tuple[NDArray[np.int32], NDArray[np.float64]]:
     """The parent of each node in a random spanning tree of its component, -1 for roots, and the edge's weight."""
-    _, component = sparse.csgraph.connected_components(graph.to_scipy(), directed=False)
     is_root = np.zeros(len(graph), dtype=np.uint8)
-    _, roots = np.unique(component, return_index=True)
+    _, roots = np.unique(graph.components, return_index=True)
     is_root[roots] = 1
     cumulative = NO_WEIGHTS if graph.weights is None else _tree.running_sums(graph.indptr, graph.weights)
     max_steps = MOST_STEPS_PER_EDGE * max(len(graph.indices), 1000)

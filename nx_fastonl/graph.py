@@ -351,6 +351,12 @@ class CSRGraph:
         return bool((self.degrees == 0.0).any())
 
     @cached_property
+    def components(self) -> NDArray[np.int32]:
+        """The number of the connected component of each node; directions do not matter."""
+        _, components = sparse.csgraph.connected_components(self.to_scipy(), directed=False)
+        return _frozen(components, np.int32)
+
+    @cached_property
     def _self_loops(self) -> int:
         return int((self.indices == np.repeat(np.arange(len(self)), np.diff(self.indptr))).sum())
 

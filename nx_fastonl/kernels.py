@@ -1,28 +1,26 @@
-"""The six graph kernels of the paper's Table 1 as one linear system: their columns, matrices and traces."""
+"""The six graph kernels on a graph, as one linear system: their columns, matrices and traces."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Hashable, Iterable, Mapping
+from collections.abc import Hashable, Iterable
 from dataclasses import dataclass
-from typing import Any, Literal, NamedTuple, TypedDict, overload
+from typing import Any, Literal, Unpack, overload
 
 import networkx as nx
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import NDArray
 from scipy import linalg, sparse
 
 from nx_fastonl._batch import check_jobs, rows_of, stack_rows
-from nx_fastonl._checks import check_at_least_zero, check_between, check_positive, check_strictly_between
-from nx_fastonl._convert import WEIGHT_RANGE, dict_from_arrays
+from nx_fastonl._checks import check_between, check_positive
+from nx_fastonl._convert import dict_from_arrays
+from nx_fastonl._kernel_table import KERNELS, SMOOTHNESS_RANGE, KernelParameters, checked_parameters, full_name
 from nx_fastonl.graph import CSRGraph, as_csr_graph
 from nx_fastonl.push import NEVER_CANCELLED, PushResult, System, local_push
 
 __all__ = ["GraphKernel", "KernelInfo", "kernel_column", "kernel_matrix"]
 
-DEFAULT_SMOOTHNESS = 0.15
-# Beyond these, what lam / n adds to a degree is lost in rounding, or the other way round.
-SMOOTHNESS_RANGE = (1e-9, 1e9)
 S_RANGE = (1e-18, 1e18)
 # The largest graph whose exact matrix is computed: 3.2 GB.
 MOST_EXACT_NODES = 20_000
@@ -32,77 +30,6 @@ ROUNDING = 1e-15
 # what the source started with.
 TRACE_SAMPLES = 200
 TRACE_ACCURACY = 0.01
-
-
-class KernelParameters(TypedDict, total=False):
-    """The parameters of a kernel beside `smoothness`; see `kernel_column`."""
-
-    lam: float | None
-    beta: float | None
-    b: float | None
-    S: Mapping[Hashable, float] | ArrayLike | None
-
-
-class _Parameters(NamedTuple):
-    n: int
-    lam: float
-    smoothness: float  # lam / n
-    beta: float
-    b: float
-
-
-class _Form(NamedTuple):
-    """``M = a diag(s) inv(diag(c) + L) diag(s) - g`` with ``c = shift + slope * S`` and ``s = sqrt(S)``."""
-
-    a: float
-    shift: float
-    slope: float
-    g: float = 0.0
-    isolated: float = 0.0  # K^-1 at a node without edges, where S = D
-
-
-@dataclass(frozen=True)
-class _Recipe:
-    """A row of the table: which S, which parameters, and the form that they make."""
-
-    alias: str
-    diagonal: Literal["ones", "degrees", "any"]
-    form: Callable[[_Parameters], _Form]
-    takes: tuple[str, ...] = ()
-    default_beta: Callable[[float], float] = lambda smoothness: smoothness
-
-
-def _augmented(p: _Parameters) -> _Form:
-    al = p.beta + p.smoothness
-    return _Form(a=2 * p.lam, shift=0.0, slope=al, g=2 * p.lam * p.b / (al * (al + p.n * p.b)))
-
-
-KERNELS = {
-    # K^-1 = L
-    "laplacian": _Recipe("K1", "ones", lambda p: _Form(2 * p.lam, 0.0, p.smoothness)),
-    # K^-1 = D^-1/2 L D^-1/2
-    "normalized-laplacian": _Recipe("K2", "degrees", lambda p: _Form(2 * p.lam, 0.0, p.smoothness)),
-    # K^-1 = I - beta D^-1/2 W D^-1/2
-    "normalized-adjacency": _Recipe(
-        "K3",
-        "degrees",
-        lambda p: _Form(2 * p.lam / p.beta, 0.0, (1 + p.smoothness - p.beta) / p.beta, isolated=1.0),
-        ("beta",),
-    ),
-    # K^-1 = beta I + S^-1/2 L S^-1/2
-    "scaled-laplacian": _Recipe(
-        "K4",
-        "any",
-        lambda p: _Form(2 * p.lam, 0.0, p.beta + p.smoothness, isolated=p.beta),
-        ("beta", "S"),
-        lambda smoothness: 1.0 - smoothness,
-    ),
-    # K^-1 = S^-1/2 (beta I + L) S^-1/2
-    "scaled-regularized": _Recipe("K5", "any", lambda p: _Form(2 * p.lam, p.beta, p.smoothness), ("beta", "S")),
-    # K^-1 = L + b 11^T + beta I
-    "augmented-laplacian": _Recipe("K6", "ones", _augmented, ("beta", "b")),
-}
-ALIASES = {recipe.alias: name for name, recipe in KERNELS.items()}
 
 
 class GraphKernel:
@@ -139,24 +66,17 @@ class GraphKernel:
         graph: CSRGraph,
         name: str = "normalized-laplacian",
         smoothness: float | None = None,
-        *,
-        lam: float | None = None,
-        beta: float | None = None,
-        b: float | None = None,
-        S: Mapping[Hashable, float] | ArrayLike | None = None,
+        **parameters: Unpack[KernelParameters],
     ) -> None:
         if graph.is_directed():
             raise nx.NetworkXNotImplemented(
                 "kernels and labelling need an undirected graph: G.to_undirected(), or A + A.T of a matrix"
             )
         self.graph = graph
-        self.name = _full_name(name)
+        self.name = full_name(name)
         recipe = KERNELS[self.name]
-        for parameter, value in (("beta", beta), ("b", b), ("S", S)):
-            if value is not None and parameter not in recipe.takes:
-                takes = " and ".join(recipe.takes) or "neither beta, b nor S"
-                raise TypeError(f"kernel {self.name!r} takes {takes}; it has no parameter {parameter}")
-        p = _parameters(len(graph), recipe, self.name, smoothness, lam, beta, b)
+        p = checked_parameters(len(graph), self.name, smoothness, parameters)
+        S = parameters.get("S")
         self.lam, self.beta, self.b = p.lam, p.beta, p.b if "b" in recipe.takes else 0.0
         form = recipe.form(p)
         self.a, self.g = form.a, form.g
@@ -302,8 +222,7 @@ class GraphKernel:
         rows = np.arange(len(graph))
         S, c = self.squared_s(rows), self.c(rows)
         pivots = c + graph.degrees
-        _, component = sparse.csgraph.connected_components(graph.to_scipy(), directed=False)
-        common = 1.0 / np.bincount(component, c)[component]
+        common = 1.0 / np.bincount(graph.components, c)[graph.components]
         shares = S / pivots
         sample = np.random.default_rng(0).choice(len(rows), TRACE_SAMPLES, p=shares / shares.sum())
         beyond = 0.0
@@ -345,13 +264,10 @@ def kernel_column(
     kernel: str = ...,
     smoothness: float | None = ...,
     *,
-    lam: float | None = ...,
-    beta: float | None = ...,
-    b: float | None = ...,
-    S: Mapping[Hashable, float] | ArrayLike | None = ...,
     epsilon: float = ...,
     weight: str | None = ...,
     full_output: Literal[False] = ...,
+    **parameters: Unpack[KernelParameters],
 ) -> dict[Any, float]: ...
 @overload
 def kernel_column(
@@ -360,13 +276,10 @@ def kernel_column(
     kernel: str = ...,
     smoothness: float | None = ...,
     *,
-    lam: float | None = ...,
-    beta: float | None = ...,
-    b: float | None = ...,
-    S: Mapping[Hashable, float] | ArrayLike | None = ...,
     epsilon: float = ...,
     weight: str | None = ...,
     full_output: Literal[True],
+    **parameters: Unpack[KernelParameters],
 ) -> tuple[dict[Any, float], KernelInfo]: ...
 def kernel_column(
     G: Any,
@@ -374,13 +287,10 @@ def kernel_column(
     kernel: str = "normalized-laplacian",
     smoothness: float | None = None,
     *,
-    lam: float | None = None,
-    beta: float | None = None,
-    b: float | None = None,
-    S: Mapping[Hashable, float] | ArrayLike | None = None,
     epsilon: float = 1e-6,
     weight: str | None = "weight",
     full_output: bool = False,
+    **parameters: Unpack[KernelParameters],
 ) -> dict[Any, float] | tuple[dict[Any, float], KernelInfo]:
     """How close the nodes around `node` are to it: its column of ``M = inv(inv(K) / (2 lam) + I / (2 n))``.
 
@@ -459,7 +369,7 @@ def kernel_column(
     """
     graph = as_csr_graph(G, weight)
     check_positive("epsilon", epsilon)
-    on_graph = GraphKernel(graph, kernel, smoothness, lam=lam, beta=beta, b=b, S=S)
+    on_graph = GraphKernel(graph, kernel, smoothness, **parameters)
     u = graph.index(node)
     result = on_graph.push(u, epsilon)
     nodes, values = on_graph.column(u, result)
@@ -477,15 +387,12 @@ def kernel_matrix(
     kernel: str = ...,
     smoothness: float | None = ...,
     *,
-    lam: float | None = ...,
-    beta: float | None = ...,
-    b: float | None = ...,
-    S: Mapping[Hashable, float] | ArrayLike | None = ...,
     epsilon: float = ...,
     exact: Literal[False] = ...,
     n_jobs: int | None = ...,
     weight: str | None = ...,
     progress: bool = ...,
+    **parameters: Unpack[KernelParameters],
 ) -> sparse.csr_array: ...
 @overload
 def kernel_matrix(
@@ -494,15 +401,12 @@ def kernel_matrix(
     kernel: str = ...,
     smoothness: float | None = ...,
     *,
-    lam: float | None = ...,
-    beta: float | None = ...,
-    b: float | None = ...,
-    S: Mapping[Hashable, float] | ArrayLike | None = ...,
     epsilon: float = ...,
     exact: Literal[True],
     n_jobs: int | None = ...,
     weight: str | None = ...,
     progress: bool = ...,
+    **parameters: Unpack[KernelParameters],
 ) -> NDArray[np.float64]: ...
 def kernel_matrix(
     G: Any,
@@ -510,15 +414,12 @@ def kernel_matrix(
     kernel: str = "normalized-laplacian",
     smoothness: float | None = None,
     *,
-    lam: float | None = None,
-    beta: float | None = None,
-    b: float | None = None,
-    S: Mapping[Hashable, float] | ArrayLike | None = None,
     epsilon: float = 1e-6,
     exact: bool = False,
     n_jobs: int | None = None,
     weight: str | None = "weight",
     progress: bool = False,
+    **parameters: Unpack[KernelParameters],
 ) -> sparse.csr_array | NDArray[np.float64]:
     """Rows of the kernel matrix ``M = inv(inv(K) / (2 lam) + I / (2 n))``, by local pushes or exactly.
 
@@ -572,7 +473,7 @@ def kernel_matrix(
     graph = as_csr_graph(G, weight)
     check_positive("epsilon", epsilon)
     check_jobs(n_jobs)
-    on_graph = GraphKernel(graph, kernel, smoothness, lam=lam, beta=beta, b=b, S=S)
+    on_graph = GraphKernel(graph, kernel, smoothness, **parameters)
     rows = rows_of(graph, nodes, "nodes")
     if exact:
         matrix = on_graph.exact()
@@ -588,53 +489,6 @@ def kernel_matrix(
         return columns[order], values[order]
 
     return stack_rows(row, rows, len(graph), n_jobs, progress)
-
-
-def _full_name(name: str) -> str:
-    full = ALIASES.get(name, name) if isinstance(name, str) else None
-    if full not in KERNELS:
-        names = ", ".join(f'"{known}" ({recipe.alias})' for known, recipe in KERNELS.items())
-        raise ValueError(f"unknown kernel {name!r}; the kernels are {names}")
-    return full
-
-
-def _parameters(
-    n: int,
-    recipe: _Recipe,
-    name: str,
-    smoothness: float | None,
-    lam: float | None,
-    beta: float | None,
-    b: float | None,
-) -> _Parameters:
-    if lam is not None and smoothness is not None:
-        raise ValueError(f"smoothness is lam / n: give one of them, got smoothness={smoothness!r} and lam={lam!r}")
-    smallest, largest = SMOOTHNESS_RANGE
-    if lam is not None:
-        check_between("lam", lam, smallest * n, largest * n)
-        lam = float(lam)
-        smoothness = lam / n
-    elif smoothness is not None:
-        check_between("smoothness", smoothness, smallest, largest)
-        smoothness = float(smoothness)
-    else:
-        smoothness = DEFAULT_SMOOTHNESS
-    if beta is None:
-        beta = recipe.default_beta(smoothness)
-        if beta < 0.0:
-            raise ValueError(
-                f"kernel {name!r} has beta = 1 - smoothness by default, which is negative for smoothness = "
-                f"{smoothness:g}; pass a beta of at least 0"
-            )
-    elif name == "normalized-adjacency":
-        check_strictly_between("beta", beta, 0.0, 1.0 + smoothness)
-    else:
-        check_at_least_zero("beta", beta)
-        beta = beta if beta >= WEIGHT_RANGE[0] else 0.0  # the inverse of a smaller number may not be one
-    if b is None:
-        b = 1.0 / n
-    check_at_least_zero("b", b)
-    return _Parameters(n, smoothness * n if lam is None else lam, smoothness, float(beta), float(b))
 
 
 def _diagonal(graph: CSRGraph, S: Any) -> NDArray[np.float64]:

@@ -10,10 +10,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from nx_fastonl._checks import check_positive, check_whole
+from nx_fastonl._kernel_table import KernelParameters
 from nx_fastonl.baselines import ExactColumns, SeriesColumns, WeightedMajority, WeightedTree
 from nx_fastonl.fastonl import FastONL, PushColumns
 from nx_fastonl.graph import CSRGraph
-from nx_fastonl.kernels import GraphKernel, KernelParameters
+from nx_fastonl.kernels import GraphKernel
 from nx_fastonl.relaxation import RelaxationLearner
 
 __all__ = ["Learner", "make_learner"]

@@ -9,9 +9,10 @@ from typing import Any, Literal, Unpack
 import numpy as np
 
 from nx_fastonl._checks import check_positive, check_whole
+from nx_fastonl._kernel_table import KernelParameters
 from nx_fastonl._labels import Labels, arrivals, checked_label, is_missing
 from nx_fastonl.graph import as_csr_graph
-from nx_fastonl.kernels import GraphKernel, KernelParameters
+from nx_fastonl.kernels import GraphKernel
 
 __all__ = ["labeling_cut", "regret_bound"]
 

@@ -315,3 +315,11 @@ class TestConstructor:
         assert repr(copy) == "directed CSRGraph with 3 nodes and 2 edges"
         assert copy.index("c") == 2
         assert_array_equal(dense(copy), dense(graph))
+
+
+@given(small_graphs())
+def test_components(G):
+    graph = CSRGraph.from_networkx(G)
+    found = {frozenset(graph.nodes[u] for u in np.flatnonzero(graph.components == c)) for c in graph.components}
+    assert found == {frozenset(component) for component in nx.connected_components(G)}
+    assert not graph.components.flags.writeable

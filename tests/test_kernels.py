@@ -213,6 +213,8 @@ def test_parameters_of_other_kernels_are_refused(karate):
         fo.kernel_column(karate, 0, beta=0.5)
     with pytest.raises(TypeError, match="takes beta and S; it has no parameter b"):
         fo.kernel_column(karate, 0, "K4", b=0.5)
+    with pytest.raises(TypeError, match="there is no parameter 'alpha'; kernels have lam, beta, b, S"):
+        fo.kernel_column(karate, 0, alpha=0.5)
     with pytest.raises(TypeError, match="S at node 0 must be a number, got '2'"):
         fo.kernel_column(karate, 0, "K4", S=dict.fromkeys(karate, "2"))
     assert GraphKernel(CSRGraph.from_networkx(nx.empty_graph(200_000)), smoothness=np.float16(0.5)).lam == 100_000

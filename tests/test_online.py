@@ -12,8 +12,9 @@ from hypothesis import strategies as st
 from numpy.testing import assert_allclose
 
 import nx_fastonl as fo
+from nx_fastonl._kernel_table import KERNELS
 from nx_fastonl.graph import CSRGraph
-from nx_fastonl.kernels import KERNELS, GraphKernel
+from nx_fastonl.kernels import GraphKernel
 from nx_fastonl.push import local_push
 from nx_fastonl.relaxation import surrogate_loss
 from tests import oracles
