@@ -32,7 +32,7 @@ def rows_of(graph: CSRGraph, nodes: Any, name: str) -> Sequence[int]:
         return range(len(graph))
     if nodes in graph or isinstance(nodes, str) or not isinstance(nodes, Iterable):
         raise TypeError(f"{name} must be a collection of nodes; for one node pass [{nodes!r}]")
-    return [graph.index(node) for node in nodes]
+    return graph.rows_of(nodes)
 
 
 def stack_rows(

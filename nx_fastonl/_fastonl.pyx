@@ -1,36 +1,17 @@
 """The paper's online loop: for each arriving node a push, its score, a prediction, and what is kept of its label."""
 
-from cpython.exc cimport PyErr_CheckSignals
-from libc.math cimport INFINITY, fabs
-from libc.stdint cimport int32_t, int64_t
+from libc.math cimport fabs
+from libc.stdint cimport INT64_MAX, int32_t, int64_t
 
 import numpy as np
 
 from nx_fastonl._prefetch cimport prefetch
-from nx_fastonl._push cimport (
-    EDGES_PER_SIGNAL_CHECK, Cell, Counters, Ring, System, limit_of, next_epoch, push_epoch,
-)
-from nx_fastonl._relaxation cimport Mark, Totals, add_gradient, best_label, drawn_label, keep_gradient, to_psi
+from nx_fastonl._push cimport EDGES_PER_SIGNAL_CHECK, Cell, Counters, System, push_out
+from nx_fastonl._relaxation cimport Census, Mark, Totals, add_gradient, predict_and_keep
 from nx_fastonl._typedefs cimport node_t, offset_t
 
 # How far ahead in the list of touched nodes their memory is asked for.
 cdef Py_ssize_t NODES_AHEAD = 8
-
-
-cdef void start_push(
-    const offset_t[::1] indptr, Cell[::1] cells, node_t[::1] queue, node_t[::1] touched, node_t u, System* system,
-    Ring* ring, Counters* count,
-) noexcept nogil:
-    """Put mass 1 on node u, and u in the queue if that makes it active."""
-    cells[u].residual = 1.0
-    cells[u].limit = limit_of(indptr[u + 1] - indptr[u], system)
-    touched[0] = u
-    queue[0] = u
-    count.touched = 1
-    ring.head = 0
-    ring.tail = ring.left = 1.0 >= cells[u].limit
-    if ring.left:
-        cells[u].limit = INFINITY
 
 
 # Between two nodes of the stream every cell holds residual 0 and the limit of an untouched node, and every estimate is 0.
@@ -77,32 +58,21 @@ def run(
     untouched cells hold minus their limit, rather than 0.
     """
     cdef System system = System(epsilon, shift, slope, limits_known)
-    cdef Ring ring
-    cdef Counters count = Counters(0, 0, 0, 0, 0.0)
+    cdef Counters count = Counters(0, 0, 0, 0, 0.0, EDGES_PER_SIGNAL_CHECK)
+    cdef Census census = Census(k, n_learned, &counts[0], &appearances[0])
     cdef double[:, ::1] scratch = np.empty((3, gradient_sum.shape[0]))
     cdef double* scores = &scratch[0, 0]
-    cdef double* psi = &scratch[1, 0]
     cdef double own, factor, size
-    cdef int64_t next_check = EDGES_PER_SIGNAL_CHECK
-    cdef Py_ssize_t i, j, y, lanes
+    cdef Py_ssize_t i, j, lanes
     cdef node_t u
     with nogil:
         for i in range(rows.shape[0]):
             u = rows[i]
-            start_push(indptr, cells, queue, touched, u, &system, &ring, &count)
-            while ring.left > 0:
-                push_epoch(
-                    indptr, indices, weights, diagonal, cells, estimate, queue, touched, &system,
-                    EDGES_PER_SIGNAL_CHECK, &ring, &count,
-                )
-                if ring.left == 0:
-                    next_epoch(&ring, queue.shape[0])
-                if count.operations + count.pushes >= next_check:
-                    next_check = count.operations + count.pushes + EDGES_PER_SIGNAL_CHECK
-                    with gil:
-                        PyErr_CheckSignals()
-            y = labels[i]
-            lanes = max(k, y + 1)
+            push_out(
+                indptr, indices, weights, diagonal, cells, estimate, queue, touched, u, False, INT64_MAX,
+                &system, &count,
+            )
+            lanes = max(census.k, labels[i] + 1)
             factor = a * scales[i]
             own = factor * scales[i] * estimate[u] + constant
             size = factor * take_scores(
@@ -111,20 +81,9 @@ def run(
             for j in range(lanes):
                 scores[j] = factor * scores[j] + constant * gradient_sum[j]
                 size = max(size, fabs(constant * gradient_sum[j]))
-            predicted[i] = -1
-            if k > 0 and draws.shape[0] > 0:
-                to_psi(scores, k, own, &totals, psi)
-                predicted[i] = <int32_t> drawn_label(psi, k, draws[i], &scratch[2, 0])
-            elif k > 0:
-                predicted[i] = <int32_t> best_label(scores, k, size, &counts[0], &appearances[0])
-            k = lanes
-            n_learned += 1
-            to_psi(scores, k, own, &totals, psi)
-            marks[u] = keep_gradient(
-                scores, psi, k, y, own, scales[i], &scratch[2, 0], &gradients[n_rows, 0], <int32_t> n_rows,
-                &gradient_sum[0], &totals,
+            marks[u] = predict_and_keep(
+                scores, size, own, scales[i], labels[i], draws[i] if draws.shape[0] > 0 else -1.0, &scratch[1, 0],
+                &gradients[n_rows, 0], <int32_t> n_rows, &gradient_sum[0], &totals, &census, &predicted[i],
             )
             n_rows += marks[u].row > 0
-            counts[y] += 1
-            appearances[y] = min(appearances[y], n_learned)
     return totals, n_rows

@@ -31,6 +31,7 @@ cdef struct Counters:
     int64_t pushes
     int64_t epochs
     double decay  # sum over epochs of decay_of()
+    int64_t next_check  # how many operations and pushes there may be before the next look at pending signals
 
 
 cdef inline double limit_of(Py_ssize_t neighbours, System* system) noexcept nogil:
@@ -38,15 +39,29 @@ cdef inline double limit_of(Py_ssize_t neighbours, System* system) noexcept nogi
     return max(system.epsilon * neighbours, DBL_MIN)
 
 
-cdef inline void next_epoch(Ring* ring, Py_ssize_t slots) noexcept nogil:
-    """All that is in the queue now makes the next epoch."""
-    ring.left = ring.tail - ring.head
-    if ring.left < 0:
-        ring.left += slots
+cdef inline double degree_of(const double[::1] degrees, node_t u, Py_ssize_t neighbours) noexcept nogil:
+    # Without weights the degree is the number of neighbours, and no array of degrees is passed.
+    return degrees[u] if degrees.shape[0] > 0 else <double> neighbours
 
 
-cdef void push_epoch(
+cdef inline double pivot_of(double degree, System* system) noexcept nogil:
+    # An empty row (no edge, no shift) reads `1 * estimate == source`.
+    cdef double pivot = system.shift + system.slope * degree
+    return pivot if pivot != 0.0 else 1.0
+
+
+cdef int look_at_signals(Counters* count) except -1 nogil
+
+
+cdef inline int check_signals(Counters* count) except -1 nogil:
+    """Look at pending signals from time to time: Ctrl-C must work."""
+    if count.operations + count.pushes >= count.next_check:
+        look_at_signals(count)
+    return 0
+
+
+cdef int push_out(
     const offset_t[::1] indptr, const node_t[::1] indices, const double[::1] weights, const double[::1] degrees,
-    Cell[::1] cells, double[::1] estimate, node_t[::1] queue, node_t[::1] touched,
-    System* system, int64_t edges, Ring* ring, Counters* count,
-) noexcept nogil
+    Cell[::1] cells, double[::1] estimate, node_t[::1] queue, node_t[::1] touched, node_t source,
+    bint at_least_once, int64_t most_edges, System* system, Counters* count,
+) except -1 nogil

@@ -2,7 +2,7 @@
 
 from cpython.exc cimport PyErr_CheckSignals
 from libc.math cimport INFINITY, fabs, isinf
-from libc.stdint cimport int64_t
+from libc.stdint cimport INT64_MAX, int64_t
 
 import numpy as np
 
@@ -26,17 +26,6 @@ cdef enum:
 cdef double[2] WAITING = [0.0, INFINITY]
 # Cells of larger graphs do not stay in the cache, and asking for them ahead pays: a megabyte.
 cdef Py_ssize_t CELLS_IN_CACHE = 1 << 16
-
-cdef inline double degree_of(const double[::1] degrees, node_t u, Py_ssize_t neighbours) noexcept nogil:
-    # Without weights the degree is the number of neighbours, and no array of degrees is passed.
-    return degrees[u] if degrees.shape[0] > 0 else <double> neighbours
-
-
-cdef inline double pivot_of(double degree, System* system) noexcept nogil:
-    # An empty row (no edge, no shift) reads `1 * estimate == source`.
-    cdef double pivot = system.shift + system.slope * degree
-    return pivot if pivot != 0.0 else 1.0
-
 
 cdef inline double settled_part(double degree, System* system) noexcept nogil:
     # 1 - degree / pivot, without the cancellation.
@@ -110,6 +99,53 @@ cdef inline void hand_out(
     count.touched = n_touched
 
 
+cdef inline void next_epoch(Ring* ring, Py_ssize_t slots) noexcept nogil:
+    """All that is in the queue now makes the next epoch."""
+    ring.left = ring.tail - ring.head
+    if ring.left < 0:
+        ring.left += slots
+
+
+cdef inline int64_t push_next(
+    const offset_t[::1] indptr, const node_t[::1] indices, const double[::1] weights, const double[::1] degrees,
+    Cell[::1] cells, double[::1] estimate, node_t[::1] queue, node_t[::1] touched,
+    bint far, System* system, Ring* ring, Counters* count,
+) noexcept nogil:
+    """Push the node at the head of the queue; return the number of its neighbours."""
+    cdef node_t u = queue[ring.head]
+    cdef Py_ssize_t start = indptr[u], stop = indptr[u + 1]
+    cdef double share
+    look_ahead(indptr, indices, cells, estimate, queue, ring.head, far)
+    ring.head += 1
+    if ring.head == queue.shape[0]:
+        ring.head = 0
+    share = cells[u].residual / pivot_of(degree_of(degrees, u, stop - start), system)
+    cells[u].residual = 0.0
+    cells[u].limit = limit_of(stop - start, system)
+    estimate[u] += share
+    # Four copies of one loop, each without the questions that the others ask at every edge.
+    if weights.shape[0] > 0:
+        if system.limits_known:
+            hand_out(
+                indptr, indices, weights, cells, queue, touched, start, stop, share, True, True, system, ring, count,
+            )
+        else:
+            hand_out(
+                indptr, indices, weights, cells, queue, touched, start, stop, share, True, False, system, ring, count,
+            )
+    elif system.limits_known:
+        hand_out(
+            indptr, indices, weights, cells, queue, touched, start, stop, share, False, True, system, ring, count,
+        )
+    else:
+        hand_out(
+            indptr, indices, weights, cells, queue, touched, start, stop, share, False, False, system, ring, count,
+        )
+    count.operations += stop - start
+    count.pushes += 1
+    return stop - start
+
+
 cdef void push_epoch(
     const offset_t[::1] indptr, const node_t[::1] indices, const double[::1] weights, const double[::1] degrees,
     Cell[::1] cells, double[::1] estimate, node_t[::1] queue, node_t[::1] touched,
@@ -117,43 +153,11 @@ cdef void push_epoch(
 ) noexcept nogil:
     """Push nodes in the order they became active, until the epoch ends or `edges` edges were walked."""
     cdef bint far = cells.shape[0] > CELLS_IN_CACHE
-    cdef Py_ssize_t start, stop
-    cdef node_t u
-    cdef double share
     while ring.left > 0 and edges > 0:
-        u = queue[ring.head]
-        look_ahead(indptr, indices, cells, estimate, queue, ring.head, far)
-        ring.head += 1
-        if ring.head == queue.shape[0]:
-            ring.head = 0
         ring.left -= 1
-        start = indptr[u]
-        stop = indptr[u + 1]
-        share = cells[u].residual / pivot_of(degree_of(degrees, u, stop - start), system)
-        cells[u].residual = 0.0
-        cells[u].limit = limit_of(stop - start, system)
-        estimate[u] += share
-        # Four copies of one loop, each without the questions that the others ask at every edge.
-        if weights.shape[0] > 0:
-            if system.limits_known:
-                hand_out(
-                    indptr, indices, weights, cells, queue, touched, start, stop, share, True, True, system, ring, count,
-                )
-            else:
-                hand_out(
-                    indptr, indices, weights, cells, queue, touched, start, stop, share, True, False, system, ring, count,
-                )
-        elif system.limits_known:
-            hand_out(
-                indptr, indices, weights, cells, queue, touched, start, stop, share, False, True, system, ring, count,
-            )
-        else:
-            hand_out(
-                indptr, indices, weights, cells, queue, touched, start, stop, share, False, False, system, ring, count,
-            )
-        edges -= stop - start + 1
-        count.operations += stop - start
-        count.pushes += 1
+        edges -= 1 + push_next(
+            indptr, indices, weights, degrees, cells, estimate, queue, touched, far, system, ring, count,
+        )
 
 
 cdef Py_ssize_t sweep(
@@ -264,6 +268,44 @@ cdef double decay_of(
     return min(least, settled / volume) if volume > 0.0 else least
 
 
+cdef int look_at_signals(Counters* count) except -1 nogil:
+    count.next_check = count.operations + count.pushes + EDGES_PER_SIGNAL_CHECK
+    with gil:
+        PyErr_CheckSignals()
+    return 0
+
+
+cdef int push_out(
+    const offset_t[::1] indptr, const node_t[::1] indices, const double[::1] weights, const double[::1] degrees,
+    Cell[::1] cells, double[::1] estimate, node_t[::1] queue, node_t[::1] touched, node_t source,
+    bint at_least_once, int64_t most_edges, System* system, Counters* count,
+) except -1 nogil:
+    """Push mass 1 from one node, in FIFO order, until no node is active or `most_edges` edges were walked.
+
+    The node is listed first among the touched.
+    """
+    cdef bint far = cells.shape[0] > CELLS_IN_CACHE
+    cdef int64_t edges
+    cdef Ring ring = Ring(0, 0, 0)
+    cells[source].residual = 1.0
+    cells[source].limit = limit_of(indptr[source + 1] - indptr[source], system)
+    touched[0] = source
+    count.touched = 1
+    if at_least_once or 1.0 >= cells[source].limit:
+        cells[source].limit = INFINITY
+        queue[0] = source
+        ring.tail = 1
+    while ring.head != ring.tail and most_edges > 0:
+        edges = min(most_edges, <int64_t> EDGES_PER_SIGNAL_CHECK)
+        most_edges -= edges
+        while ring.head != ring.tail and edges > 0:
+            edges -= 1 + push_next(
+                indptr, indices, weights, degrees, cells, estimate, queue, touched, far, system, &ring, count,
+            )
+        check_signals(count)
+    return 0
+
+
 cdef int check_interrupts(const unsigned char[::1] cancelled) except -1:
     PyErr_CheckSignals()
     if cancelled[0]:
@@ -286,8 +328,8 @@ def push(
     """
     cdef System system = System(first_epsilon, shift, slope, False)
     cdef Ring ring
-    cdef Counters count = Counters(n_touched, 0, 0, epochs, 0.0)
-    cdef int64_t pushes_before, next_check = EDGES_PER_SIGNAL_CHECK
+    cdef Counters count = Counters(n_touched, 0, 0, epochs, 0.0, EDGES_PER_SIGNAL_CHECK)
+    cdef int64_t pushes_before
     cdef Py_ssize_t position
     cdef bint heavy = False, converged = False
     with nogil:
@@ -303,8 +345,8 @@ def push(
                         indptr, indices, weights, degrees, cells, estimate, queue, touched, &system,
                         min(EDGES_PER_SIGNAL_CHECK, max_operations - count.operations), &ring, &count,
                     )
-                    if count.operations + count.pushes >= next_check:
-                        next_check = count.operations + count.pushes + EDGES_PER_SIGNAL_CHECK
+                    if count.operations + count.pushes >= count.next_check:
+                        count.next_check = count.operations + count.pushes + EDGES_PER_SIGNAL_CHECK
                         with gil:
                             check_interrupts(cancelled)
                 if ring.left == 0:
@@ -359,3 +401,50 @@ def drain(Cell[::1] cells, double[::1] estimate, const node_t[::1] touched, Py_s
             cells[u].residual = 0.0
             cells[u].limit = 0.0
     return nodes, estimates, residuals
+
+
+def column(
+    const offset_t[::1] indptr, const node_t[::1] indices, const double[::1] weights, const double[::1] degrees,
+    Cell[::1] cells, double[::1] estimate, node_t[::1] queue, node_t[::1] touched, node_t source, *,
+    double epsilon, double shift, double slope,
+):
+    """Push mass 1 from one node as `push` does in FIFO order, with less around it; drain the workspace."""
+    cdef System system = System(epsilon, shift, slope, False)
+    cdef Counters count = Counters(0, 0, 0, 0, 0.0, EDGES_PER_SIGNAL_CHECK)
+    push_out(indptr, indices, weights, degrees, cells, estimate, queue, touched, source, False, INT64_MAX, &system, &count)
+    return drain(cells, estimate, touched, count.touched)
+
+
+def diagonal(
+    const offset_t[::1] indptr, const node_t[::1] indices, const double[::1] weights, const double[::1] degrees,
+    Cell[::1] cells, double[::1] estimate, node_t[::1] queue, node_t[::1] touched,
+    const node_t[::1] sources, const double[::1] epsilons, double[::1] entries, double[::1] masses, *,
+    double shift, double slope,
+):
+    """Write `z[u] + r @ z + r @ (r / pivot)` of a push H z + r = e_u from each source, and the mass of r.
+
+    The first is the entry of the diagonal of inv(H) but for a term of second order in r, which is not negative.
+    """
+    cdef System system = System(0.0, shift, slope, False)
+    cdef Counters count = Counters(0, 0, 0, 0, 0.0, EDGES_PER_SIGNAL_CHECK)
+    cdef Py_ssize_t i, j
+    cdef node_t u
+    cdef double residual, pivot
+    with nogil:
+        for j in range(sources.shape[0]):
+            system.epsilon = epsilons[j]
+            push_out(
+                indptr, indices, weights, degrees, cells, estimate, queue, touched, sources[j], True, INT64_MAX,
+                &system, &count,
+            )
+            entries[j] = estimate[sources[j]]
+            masses[j] = 0.0
+            for i in range(count.touched):
+                u = touched[i]
+                residual = cells[u].residual
+                pivot = pivot_of(degree_of(degrees, u, indptr[u + 1] - indptr[u]), &system)
+                entries[j] += residual * (estimate[u] + residual / pivot)
+                masses[j] += residual
+                estimate[u] = 0.0
+                cells[u].residual = 0.0
+                cells[u].limit = 0.0

@@ -18,18 +18,17 @@ cdef struct Totals:
     double trace  # T_1, or T_1 / k if per_label
     bint per_label
 
+# What is known of the labels in the middle of a stream.
+cdef struct Census:
+    Py_ssize_t k
+    int64_t learned  # nodes
+    int64_t* counts  # how often each label was learned
+    int64_t* appearances  # how many nodes had been learned when it first was
 
-cdef void to_psi(const double* scores, Py_ssize_t k, double diagonal, const Totals* totals, double* psi) noexcept nogil
 
-cdef Py_ssize_t best_label(
-    const double* scores, Py_ssize_t k, double size, const int64_t* counts, const int64_t* appearances
-) noexcept nogil
-
-cdef Py_ssize_t drawn_label(const double* psi, Py_ssize_t k, double draw, double* scratch) noexcept nogil
-
-cdef Mark keep_gradient(
-    const double* scores, const double* psi, Py_ssize_t k, Py_ssize_t y, double diagonal, double s, double* scratch,
-    double* row, int32_t row_number, double* gradient_sum, Totals* totals
+cdef Mark predict_and_keep(
+    double* scores, double size, double diagonal, double s, Py_ssize_t y, double draw, double* scratch,
+    double* row, int32_t row_number, double* gradient_sum, Totals* totals, Census* census, int32_t* predicted
 ) noexcept nogil
 
 

@@ -26,10 +26,17 @@ def keep(
     gradient_sum: NDArray[np.float64],
     totals: Totals,
     scratch: NDArray[np.float64],
+    alone: bool,
 ) -> tuple[tuple[float, int, int], Totals]: ...
 def best(
     scores: NDArray[np.float64], size: float, counts: NDArray[np.int64], appearances: NDArray[np.int64]
 ) -> int: ...
+def best_of_each(
+    scores: NDArray[np.float64],
+    counts: NDArray[np.int64],
+    appearances: NDArray[np.int64],
+    found: NDArray[np.int32],
+) -> None: ...
 def drawn(psi: NDArray[np.float64], draw: float) -> int: ...
 def add_gradients(
     nodes: NDArray[np.int32],

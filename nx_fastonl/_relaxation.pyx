@@ -158,6 +158,29 @@ cdef Mark keep_gradient(
     return Mark(s, 0, row_number)
 
 
+cdef Mark predict_and_keep(
+    double* scores, double size, double diagonal, double s, Py_ssize_t y, double draw, double* scratch,
+    double* row, int32_t row_number, double* gradient_sum, Totals* totals, Census* census, int32_t* predicted,
+) noexcept nogil:
+    """Predict the best label, or the one that `draw` picks unless that is negative, and -1 while there is none.
+
+    Then learn label y, which joins if it is new. `scratch` has room for two numbers a label.
+    """
+    cdef double* psi = scratch + max(census.k, y + 1)
+    predicted[0] = -1
+    if census.k > 0 and draw >= 0.0:
+        to_psi(scores, census.k, diagonal, totals, psi)
+        predicted[0] = <int32_t> drawn_label(psi, census.k, draw, scratch)
+    elif census.k > 0:
+        predicted[0] = <int32_t> best_label(scores, census.k, size, census.counts, census.appearances)
+    census.k = max(census.k, y + 1)
+    census.learned += 1
+    census.counts[y] += 1
+    census.appearances[y] = min(census.appearances[y], census.learned)
+    to_psi(scores, census.k, diagonal, totals, psi)
+    return keep_gradient(scores, psi, census.k, y, diagonal, s, scratch, row, row_number, gradient_sum, totals)
+
+
 def fill(const double[::1] psi, double[::1] scratch, double[::1] probabilities):
     """Write max(psi - level, 0), which sums to 1; return the size of the support."""
     cdef Py_ssize_t j, m, k = psi.shape[0]
@@ -183,11 +206,17 @@ def psi(const double[::1] scores, double diagonal, Totals totals, double[::1] ps
 
 def keep(
     const double[::1] scores, Py_ssize_t y, double diagonal, double s, double[::1] row, int32_t row_number,
-    double[::1] gradient_sum, Totals totals, double[:, ::1] scratch,
+    double[::1] gradient_sum, Totals totals, double[:, ::1] scratch, bint alone,
 ):
-    """Account for the gradient of label y; return what is kept of it, and the totals."""
-    cdef Py_ssize_t k = scores.shape[0]
+    """Account for the gradient of label y; return what is kept of it, and the totals.
+
+    `alone` takes the gradient where no label is preferred yet, whatever the scores.
+    """
+    cdef Py_ssize_t j, k = scores.shape[0]
     to_psi(&scores[0], k, diagonal, &totals, &scratch[0, 0])
+    if alone:
+        for j in range(k):
+            scratch[0, j] = 0.0
     cdef Mark mark = keep_gradient(
         &scores[0], &scratch[0, 0], k, y, diagonal, s, &scratch[1, 0], &row[0], row_number, &gradient_sum[0], &totals
     )
@@ -201,6 +230,20 @@ def best(const double[::1] scores, double size, const int64_t[::1] counts, const
     """
     cdef Py_ssize_t k = min(scores.shape[0], counts.shape[0], appearances.shape[0])
     return best_label(&scores[0], k, size, &counts[0], &appearances[0])
+
+
+def best_of_each(
+    const double[:, ::1] scores, const int64_t[::1] counts, const int64_t[::1] appearances, int32_t[::1] found,
+):
+    """Write the label of the least score in each row, as `best` does; -1 where there is none."""
+    cdef Py_ssize_t i, j, k = min(scores.shape[1], counts.shape[0], appearances.shape[0])
+    cdef double size
+    with nogil:
+        for i in range(scores.shape[0]):
+            size = 0.0
+            for j in range(k):
+                size = max(size, fabs(scores[i, j]))
+            found[i] = <int32_t> best_label(&scores[i, 0], k, size, &counts[0], &appearances[0]) if k > 0 else -1
 
 
 def drawn(const double[::1] psi, double draw):

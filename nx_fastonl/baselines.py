@@ -72,8 +72,15 @@ class _Voter(ABC):
     def add_label(self) -> None:
         self.k += 1
 
+    def drop_label(self) -> None:
+        self.k -= 1
+
     def learn(self, u: int, y: int) -> None:
         self._labels[u] = y
+
+    def fit(self, rows: NDArray[np.int32], labels: NDArray[np.int32]) -> None:
+        for u, y in zip(rows.tolist(), labels.tolist(), strict=True):
+            self.learn(u, y)
 
     def prepare(self, u: int) -> None:  # noqa: B027  learning a label takes no time, here and in all subclasses
         pass

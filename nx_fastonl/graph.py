@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterator, Sequence
+from collections.abc import Hashable, Iterable, Iterator, Sequence
 from functools import cached_property
 from typing import Any, cast
 
@@ -334,6 +334,11 @@ class CSRGraph:
         if u is None:
             raise nx.NodeNotFound(f"node {node!r} is not in the graph")
         return u
+
+    def rows_of(self, nodes: Iterable[Hashable]) -> list[int]:
+        """The rows of several nodes, as `index` gives them."""
+        n = len(self.nodes) if self._index is None else 0
+        return [node if type(node) is int and 0 <= node < n else self.index(node) for node in nodes]
 
     def to_scipy(self) -> sparse.csr_array:
         """The adjacency matrix, sharing this graph's arrays where it can."""

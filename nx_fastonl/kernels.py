@@ -17,7 +17,7 @@ from nx_fastonl._checks import check_between, check_positive
 from nx_fastonl._convert import dict_from_arrays
 from nx_fastonl._kernel_table import KERNELS, SMOOTHNESS_RANGE, KernelParameters, checked_parameters, full_name
 from nx_fastonl.graph import CSRGraph, as_csr_graph
-from nx_fastonl.push import NEVER_CANCELLED, PushResult, System, local_push
+from nx_fastonl.push import NEVER_CANCELLED, PushResult, System, diagonal_entries, local_push
 
 __all__ = ["GraphKernel", "KernelInfo", "kernel_column", "kernel_matrix"]
 
@@ -125,6 +125,13 @@ class GraphKernel:
         """The scaling ``s`` at these rows."""
         return np.sqrt(self.squared_s(rows))
 
+    def s_of(self, u: int) -> float:
+        """The scaling `s` at one row, sooner."""
+        if self._S is not None:
+            return math.sqrt(self._S[u])
+        degree = 1.0 if self._ones else self.graph.degrees[u]
+        return math.sqrt(degree) if degree > 0.0 else math.sqrt(self._isolated_S)
+
     def c(self, rows: Any) -> NDArray[np.float64]:
         """The diagonal ``c`` at these rows: what H has beyond the Laplacian."""
         if self._ones or self._S is not None:
@@ -161,26 +168,36 @@ class GraphKernel:
         return nodes, self.a * float(self.s(u)) * self.s(nodes) * estimate
 
     def column_error(self, u: int, result: PushResult) -> float:
-        """How far any entry of a pushed column can be off: ``|r| <= e c`` gives ``|z* - z| <= e``, as ``H 1 = c``.
-
-        The residual is worked out anew from the estimate: the one that was pushed around has rounding errors in it.
-        """
+        """How far any entry of a pushed column can be off: ``|r| <= e c`` gives ``|z* - z| <= e``, as ``H 1 = c``."""
         nodes = result.nodes
-        pushed, estimate = result.pushed()
-        graph = self.graph
-        spans = [slice(graph.indptr[v], graph.indptr[v + 1]) for v in pushed]
-        neighbours = np.concatenate([graph.indices[span] for span in spans]) if spans else nodes[:0]
-        shares = np.repeat(estimate, graph.indptr[pushed + 1] - graph.indptr[pushed])
-        if graph.weights is not None and spans:
-            shares = shares * np.concatenate([graph.weights[span] for span in spans])
-        order = np.argsort(nodes)
-        received = np.zeros(len(nodes))
-        np.add.at(received, order[np.searchsorted(nodes, neighbours, sorter=order)], shares)
-        settled = (self.c(nodes) + graph.degrees[nodes]) * result.estimate
-        residual = (nodes == u) + received - settled
-        rounding = ROUNDING * (received + settled)
+        residual, rounding = self.residual(u, nodes, result.estimate)
         off = float(((np.abs(residual) + rounding) / self.c(nodes)).max(initial=0.0))
         return self.a * float(self.s(u)) * self.largest_s * off
+
+    def residual(
+        self, u: int, nodes: NDArray[np.int32], estimate: NDArray[np.float64]
+    ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+        """``e_u - H estimate`` at these nodes, neighbours of all that have an estimate; and its rounding errors.
+
+        Worked out anew from the estimate: the residual that was pushed around has rounding errors in it.
+        """
+        graph = self.graph
+        where = np.flatnonzero(estimate)
+        pushed = nodes[where]
+        counts = graph.indptr[pushed + 1] - graph.indptr[pushed]
+        first = np.cumsum(counts) - counts  # of each row, among all edges walked
+        edges = np.arange(counts.sum()) + np.repeat(graph.indptr[pushed] - first, counts)
+        shares = np.repeat(estimate[where], counts)
+        if graph.weights is not None:
+            shares = shares * graph.weights[edges]
+        position = np.empty(len(graph), dtype=np.intp)  # memory is committed only where it is written
+        position[nodes] = np.arange(len(nodes))
+        at = position[graph.indices[edges]]
+        received = np.bincount(at, shares, len(nodes))
+        size = np.bincount(at, np.abs(shares), len(nodes))
+        settled = (self.c(nodes) + graph.degrees[nodes]) * estimate
+        residual = (nodes == u) + received - settled
+        return np.asarray(residual), np.asarray(ROUNDING * (size + np.abs(settled)), dtype=np.float64)
 
     def exact(self) -> NDArray[np.float64]:
         """The whole of M by a dense factorisation; refused for graphs beyond `MOST_EXACT_NODES`."""
@@ -189,7 +206,7 @@ class GraphKernel:
             raise ValueError(
                 f"the exact kernel of {n:,} nodes takes {8 * n**2 / 1e9:.1f} GB and O(n^3) time; "
                 f"it is computed for up to {MOST_EXACT_NODES:,} nodes. Pushes work on any graph: kernel_column, "
-                'kernel_matrix with exact=False, method="fastonl-fifo" with trace="estimate"'
+                'kernel_matrix with exact=False, method="fastonl" with trace="estimate"'
             )
         rows = np.arange(n)
         H = np.asfortranarray(-self.graph.to_scipy().toarray())
@@ -225,13 +242,10 @@ class GraphKernel:
         common = 1.0 / np.bincount(graph.components, c)[graph.components]
         shares = S / pivots
         sample = np.random.default_rng(0).choice(len(rows), TRACE_SAMPLES, p=shares / shares.sum())
-        beyond = 0.0
-        for u in sample.tolist():
-            neighbours = max(int(graph.indptr[u + 1] - graph.indptr[u]), 1)
-            result = local_push(graph, [u], [1.0], self.system, TRACE_ACCURACY / neighbours)
-            left = float(result.residual.sum())
-            own = float(result.estimate[result.nodes == u][0] + result.residual @ result.estimate)
-            beyond += max(own + common[u] * (left**2 - 1.0), 0.0) * float(pivots[u])
+        neighbours = np.maximum(graph.indptr[sample + 1] - graph.indptr[sample], 1)
+        rows_drawn = sample.astype(np.int32)
+        own, left = diagonal_entries(graph, rows_drawn, self.system, TRACE_ACCURACY / neighbours)
+        beyond = float(np.maximum(own + common[sample] * (left**2 - 1.0), 0.0) @ pivots[sample])
         total = float(S @ common) + float(shares.sum()) * beyond / TRACE_SAMPLES
         return self.a * total - len(rows) * self.g
 

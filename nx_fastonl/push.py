@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -23,6 +24,8 @@ BEYOND_TEXTBOOK = 0.1
 FIRST_ROUND = 64.0
 # By how much epsilon falls while a residual mass is asked for.
 GENTLEST_STEP, STEEPEST_STEP = 0.5, 1 / 16
+# Where more over-relaxation than this is due, mass settles so slowly that FIFO order does not pay.
+SLOW_OMEGA = 1.6
 # Below this, limits vanish among the smallest numbers there are.
 SMALLEST_EPSILON = 1e-300
 
@@ -39,6 +42,11 @@ class System:
     slope: float
     diagonal: NDArray[np.float64] | None = None
     radius: float | None = None
+
+    def arrays(self, graph: CSRGraph) -> tuple[Any, NDArray[np.int32], NDArray[np.float64], NDArray[np.float64]]:
+        """The graph and the diagonal as the compiled loops take them."""
+        weights = NO_WEIGHTS if graph.weights is None else graph.weights
+        return graph.indptr, graph.indices, weights, self.diagonal_of(graph)
 
     def diagonal_of(self, graph: CSRGraph) -> NDArray[np.float64]:
         """The diagonal as the compiled loop takes it: nothing where it is the number of neighbours."""
@@ -99,6 +107,23 @@ class Workspace:
         self.queue = np.zeros(n + 1, dtype=np.int32)
         self.touched = np.zeros(n + 1, dtype=np.int32)
 
+    def arrays(self) -> tuple[NDArray[np.void], NDArray[np.float64], NDArray[np.int32], NDArray[np.int32]]:
+        """The arrays as the compiled loops take them."""
+        return self.cells, self.estimate, self.queue, self.touched
+
+
+def take_workspace(graph: CSRGraph) -> Workspace:
+    """An idle workspace of the graph. Give it back all zero, or not at all if an exception left it half-written."""
+    try:
+        workspace: Workspace = graph._idle_workspaces.pop()
+    except IndexError:
+        workspace = Workspace(len(graph))
+    return workspace
+
+
+def give_back(graph: CSRGraph, workspace: Workspace) -> None:
+    graph._idle_workspaces.append(workspace)
+
 
 def local_push(
     graph: CSRGraph,
@@ -124,10 +149,7 @@ def local_push(
     first_epsilon = FIRST_ROUND * epsilon if adaptive else epsilon
     max_operations = NO_LIMIT if max_operations is None else min(max_operations, NO_LIMIT)
     max_epochs = NO_LIMIT if max_epochs is None else min(max_epochs, NO_LIMIT)
-    try:
-        workspace = graph._idle_workspaces.pop()
-    except IndexError:
-        workspace = Workspace(len(graph))
+    workspace = take_workspace(graph)
     cells, estimate, touched = workspace.cells, workspace.estimate, workspace.touched
     n_touched = len(sources)
     touched[:n_touched] = sources
@@ -137,14 +159,8 @@ def local_push(
     decay = 0.0
     while True:
         n_touched, operations_now, pushes_now, epochs, decay, converged = _push.push(
-            graph.indptr,
-            graph.indices,
-            NO_WEIGHTS if graph.weights is None else graph.weights,
-            system.diagonal_of(graph),
-            cells,
-            estimate,
-            workspace.queue,
-            touched,
+            *system.arrays(graph),
+            *workspace.arrays(),
             n_touched,
             first_epsilon=first_epsilon,
             epsilon=epsilon,
@@ -170,6 +186,41 @@ def local_push(
         epsilon *= min(GENTLEST_STEP, max(STEEPEST_STEP, mass_tolerance / mass))
 
     nodes, estimates, residuals = _push.drain(cells, estimate, touched, n_touched)
-    # Only a workspace that was drained goes back: one that an exception left half-written is dropped.
-    graph._idle_workspaces.append(workspace)
+    give_back(graph, workspace)
     return PushResult(nodes, estimates, residuals, operations, pushes, epochs, decay, converged)
+
+
+def fifo_column(
+    graph: CSRGraph, u: int, system: System, epsilon: float
+) -> tuple[NDArray[np.int32], NDArray[np.float64], NDArray[np.float64]]:
+    """The nodes, estimate and residual of `local_push` from node u, not adaptive; sooner."""
+    workspace = take_workspace(graph)
+    found = _push.column(
+        *system.arrays(graph), *workspace.arrays(), u, epsilon=epsilon, shift=system.shift, slope=system.slope
+    )
+    give_back(graph, workspace)
+    return found
+
+
+def diagonal_entries(
+    graph: CSRGraph, rows: NDArray[np.int32], system: System, epsilons: NDArray[np.float64]
+) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """Entries of the diagonal of inv(H), and the mass that the pushes for them left over.
+
+    With ``H z + r = e_u`` from a push, an entry is ``z[u] + r z + r r / pivot`` but for a term of second order in r,
+    which is not negative.
+    """
+    entries, masses = np.empty(len(rows)), np.empty(len(rows))
+    if system.omega(graph) > SLOW_OMEGA:
+        for i, u in enumerate(rows.tolist()):
+            result = local_push(graph, [u], [1.0], system, float(epsilons[i]))
+            z, r = result.estimate, result.residual
+            diagonal = graph.degrees if system.diagonal is None else system.diagonal
+            pivots = system.pivots(diagonal[result.nodes])
+            entries[i], masses[i] = z[result.nodes == u][0] + r @ (z + r / pivots), r.sum()
+        return entries, masses
+    workspace = take_workspace(graph)
+    arrays = (*system.arrays(graph), *workspace.arrays())
+    _push.diagonal(*arrays, rows, epsilons, entries, masses, shift=system.shift, slope=system.slope)
+    give_back(graph, workspace)
+    return entries, masses
