@@ -17,7 +17,7 @@ setup(
     ext_modules=cythonize(
         [
             Extension(f"nx_fastonl.{name}", [f"nx_fastonl/{name}.pyx"], extra_compile_args=OPTIMISE)
-            for name in ("_convert", "_fastonl", "_push", "_relaxation", "_tree")
+            for name in ("_convert", "_diffusion", "_fastonl", "_push", "_relaxation", "_tree")
         ],
         force=CHECKED,
         compiler_directives={

@@ -5,6 +5,7 @@ from typing import Any
 
 _HOME = {
     "CSRGraph": "graph",
+    "CertifiedLabel": "certificates",
     "KernelInfo": "kernels",
     "LabelSequence": "sequence",
     "OnlineNodeLabeler": "online",

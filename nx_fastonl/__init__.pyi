@@ -1,3 +1,4 @@
+from nx_fastonl.certificates import CertifiedLabel as CertifiedLabel
 from nx_fastonl.fifo import PushInfo as PushInfo
 from nx_fastonl.fifo import fifo_push as fifo_push
 from nx_fastonl.graph import CSRGraph as CSRGraph
@@ -15,6 +16,7 @@ from nx_fastonl.sequence import LabelSequence as LabelSequence
 
 __all__ = [
     "CSRGraph",
+    "CertifiedLabel",
     "KernelInfo",
     "LabelSequence",
     "OnlineNodeLabeler",

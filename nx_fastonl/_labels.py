@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterable, Iterator, Mapping, Sized
+from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence, Sized
 from typing import Any
 
 import networkx as nx
 import numpy as np
 
 MEANT = "labels must hold pairs (node, label), as zip(nodes, labels) makes them"
+
+NO_NODE = object()
 
 Labels = Mapping[Hashable, Hashable] | Iterable[tuple[Hashable, Hashable]] | str
 
@@ -34,11 +36,31 @@ def arrivals(G: Any, labels: Labels) -> tuple[Iterable[tuple[Hashable, Any]], in
 
 def _pairs(labels: Iterable[Any]) -> Iterator[tuple[Hashable, Any]]:
     for item in labels:
-        is_row = isinstance(item, tuple | list) or (isinstance(item, np.ndarray) and item.ndim == 1)
-        if not is_row or len(item) != 2:
+        if type(item) is not tuple:
+            is_row = isinstance(item, tuple | list) or (isinstance(item, np.ndarray) and item.ndim == 1)
+            if not is_row:
+                raise TypeError(f"{MEANT}, got {item!r}")
+        if len(item) != 2:
             raise TypeError(f"{MEANT}, got {item!r}")
-        node, label = item
-        yield node, label
+        yield item
+
+
+class PlainLabels(dict[Hashable, Hashable]):
+    """Labels as plain Python objects, by the labels as they came; None for what marks a node without one."""
+
+    def of(self, nodes: Sequence[Hashable], labels: Sequence[Any]) -> list[Hashable | None]:
+        """The labels of these nodes."""
+        try:
+            return [self[label] for label in labels]
+        except (TypeError, ValueError):  # to say of which node the bad label is
+            pairs = zip(nodes, labels, strict=True)
+            return [None if is_missing(label) else checked_label(node, label) for node, label in pairs]
+
+    def __missing__(self, label: Any) -> Hashable | None:
+        if is_missing(label):
+            return None
+        plain = self[label] = checked_label(NO_NODE, label)
+        return plain
 
 
 def is_missing(label: Any) -> bool:
@@ -58,7 +80,8 @@ def checked_label(node: Any, label: Any) -> Hashable:
     try:
         hash(label)
     except TypeError:
-        raise TypeError(f"a label must be hashable, got {label!r} for node {node!r}") from None
+        whose = "" if node is NO_NODE else f" for node {node!r}"
+        raise TypeError(f"a label must be hashable, got {label!r}{whose}") from None
     if is_missing(label):
         raise ValueError(f"the label of node {node!r} is {label!r}, which means that it has none")
     plain: Hashable = label
@@ -72,7 +95,7 @@ def distinct_labels(classes: Iterable[Hashable]) -> list[Hashable]:
     labels = list(classes)
     if any(isinstance(label, Hashable) and is_missing(label) for label in labels):
         raise ValueError(f"classes holds None or NaN, which mean that a node has no label, got {labels!r}")
-    labels = [checked_label("(any)", label) for label in labels]
+    labels = [checked_label(NO_NODE, label) for label in labels]
     if len(set(labels)) < len(labels):
         raise ValueError(f"classes must hold each label once, got {labels!r}")
     if not labels:

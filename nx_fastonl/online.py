@@ -5,15 +5,20 @@ from __future__ import annotations
 import copy
 import random
 import threading
-from collections.abc import Hashable, Iterable
+from collections.abc import Hashable, Iterable, Iterator, Sequence
+from contextlib import contextmanager
+from itertools import islice
 from numbers import Integral
 from typing import Any, Literal, Unpack
 
 import numpy as np
+from numpy.typing import NDArray
 
 from nx_fastonl._batch import rows_of, with_progress
-from nx_fastonl._labels import Labels, arrivals, checked_label, distinct_labels, is_missing
-from nx_fastonl.fastonl import FastONL
+from nx_fastonl._checks import check_whole
+from nx_fastonl._labels import Labels, PlainLabels, arrivals, checked_label, distinct_labels, is_missing
+from nx_fastonl.certificates import CertifiedLabel, certify
+from nx_fastonl.fastonl import FastONL, FifoFastONL
 from nx_fastonl.graph import as_csr_graph
 from nx_fastonl.methods import KERNEL_METHODS, LabelerOptions, Method, make_learner
 from nx_fastonl.sequence import LabelSequence
@@ -21,8 +26,8 @@ from nx_fastonl.sequence import LabelSequence
 __all__ = ["OnlineNodeLabeler", "online_node_labeling"]
 
 
-# Nodes of a stream that are handed to compiled code at once: enough to forget the cost of the call.
-NODES_AT_ONCE = 256
+# Nodes that are handed to compiled code at once: enough to forget the cost of the call.
+NODES_AT_ONCE = 2048
 NEVER = np.iinfo(np.int64).max
 NO_DRAWS = np.empty(0)
 
@@ -42,8 +47,10 @@ class OnlineNodeLabeler:
         Which nodes count as similar: see `kernel_column`. The two weighted methods use none.
     smoothness : float, optional
         lam / n, by default 0.15: see `kernel_column`. What is best differs between kernels.
-    method : str, default "fastonl-fifo"
-        - ``"fastonl-fifo"``: the paper's FastONL, a local push for each arriving node
+    method : str, default "fastonl"
+        - ``"fastonl"``: the paper's FastONL on one diffusion for all nodes: learning spreads a label through the graph
+          around it, predicting reads what arrived. The same error bound as the next, hundreds of times faster
+        - ``"fastonl-fifo"``: as in the paper, a local push for each arriving node
         - ``"relaxation"``: the same learner on the exact kernel, for up to 20,000 nodes
         - ``"approximate"``: on the kernel's power series, one column at a time
         - ``"weighted-majority"``: labelled neighbours vote
@@ -59,14 +66,18 @@ class OnlineNodeLabeler:
     lam, beta, b, S : optional
         The kernel's parameters: see `kernel_column`.
     epsilon : float, optional
-        For ``"fastonl-fifo"``, the residual per neighbour below which a node rests, by default 0.1 / n as in the paper.
-        Larger is faster and less accurate. On very small graphs the default is coarse, and 1e-6 costs nothing.
+        For the two FastONL methods, the residual per neighbour below which a node rests, by default 0.1 / n as in the
+        paper. Larger is faster and less accurate. The same epsilon gives both the same bound on the error of scores, of
+        which ``"fastonl-fifo"`` often uses less. On very small graphs the default is coarse, and 1e-6 costs little.
         Without degrees in their scaling, ``"laplacian"`` and ``"augmented-laplacian"`` reach much further for the same
         epsilon than the other kernels, and take as much longer.
     trace : {"estimate", "paper", "exact"} or float, default "estimate"
         The trace of the kernel matrix, which sets how sure the learner is of itself, the less the larger: estimated
         from a sample, k n^2 as in the paper's experiments (almost uniform distributions; for ``"argmax"`` that hardly
         matters), exact (up to 20,000 nodes), or a number.
+    dtype : {"float64", "float32"}, default "float64"
+        For ``"fastonl"``, what the diffusion is kept in. Single precision halves what a label takes; `certify_one`
+        then has rounding errors to fear and is seldom certain.
     symmetrized : bool, default False
         For ``"fastonl-fifo"``: score by the mean of a row and a column of the approximate kernel, as the paper's
         analysis does. Takes memory for every node that the columns of learned nodes reach.
@@ -92,6 +103,9 @@ class OnlineNodeLabeler:
 
     Several threads may predict while one learns.
 
+    With ``"fastonl"``, memory follows what labels reach: 16 bytes a label and 16 more for each node that a block of 8
+    labels reaches, 144 in all; with up to 2 or 4 labels 48 or 80 bytes. Single precision halves what a label takes.
+
     References
     ----------
     B. Zhou, Y. Sun, R. Babanezhad, "Fast Online Node Labeling for Very Large Graphs", ICML 2023.
@@ -116,7 +130,7 @@ class OnlineNodeLabeler:
         classes: Iterable[Hashable] | None = None,
         kernel: str = "normalized-laplacian",
         smoothness: float | None = None,
-        method: Method = "fastonl-fifo",
+        method: Method = "fastonl",
         *,
         predict: Literal["argmax", "sample"] = "argmax",
         seed: int | np.random.Generator | None = None,
@@ -197,6 +211,9 @@ class OnlineNodeLabeler:
     def predict_proba_one(self, node: Hashable) -> dict[Any, float]:
         """The learner's distribution over the labels known: what ``predict="sample"`` draws from.
 
+        It is made for the regret bound, and no measure of confidence: mostly it is far less sure than it could be.
+        `certify_one` says what is certain.
+
         Parameters
         ----------
         node : node
@@ -215,12 +232,15 @@ class OnlineNodeLabeler:
         probabilities = self._learner.probabilities(self._graph.index(node))
         return dict(zip(self._classes, probabilities.tolist(), strict=False))  # a label may just have joined
 
-    def predict_many(self, nodes: Iterable[Hashable]) -> list[Any]:
+    def predict_many(self, nodes: Iterable[Hashable] | None = None, *, progress: bool = False) -> list[Any]:
         """The labels that these nodes probably have, in the same order.
 
         Parameters
         ----------
-        nodes : iterable of nodes
+        nodes : iterable of nodes, optional
+            By default all nodes, in the order of the graph.
+        progress : bool, default False
+            Show a progress bar (needs tqdm).
 
         Returns
         -------
@@ -231,9 +251,60 @@ class OnlineNodeLabeler:
         networkx.NodeNotFound
             If a node is not in the graph.
         """
-        if nodes is None:
-            raise TypeError("nodes must be a collection of nodes, got None; list(G) has them all")
-        return [self._predict(u) for u in rows_of(self._graph, nodes, "nodes")]
+        rows = rows_of(self._graph, nodes, "nodes")
+        if self._samples or not isinstance(self._learner, FastONL):
+            return [self._predict(u) for u in with_progress(rows, len(rows), progress, "node")]
+        predicted: list[Any] = []
+        for part in with_progress(_parts(rows), None, progress, f"{NODES_AT_ONCE} nodes"):
+            found = self._learner.best_of_each(np.array(part, dtype=np.int32), self._counts, self._appearances)
+            predicted += self._named(found)
+        return predicted
+
+    def certify_one(self, node: Hashable, *, max_operations: int = 1_000_000) -> CertifiedLabel:
+        """The label that `node` has by the exact kernel, if that can be proved.
+
+        Looks further and further around the node, until the two best labels are further apart than what is left out
+        can bridge, or the budget ends. For ``method="fastonl"`` only.
+
+        Parameters
+        ----------
+        node : node
+        max_operations : int, default 1000000
+            How many edges may be walked, beyond what `predict_one` does. A million take from some
+            ten to a hundred milliseconds.
+
+        Returns
+        -------
+        CertifiedLabel
+            The label, the margin to the next best, the error of the margin, and whether the label is certain: that it
+            is the one which the exact kernel matrix gives for what was learned.
+
+        Raises
+        ------
+        networkx.NodeNotFound
+            If `node` is not in the graph.
+        TypeError, ValueError
+            If the method gives no certificates, or `max_operations` is not a whole number of at least 0.
+
+        Examples
+        --------
+        >>> import networkx as nx
+        >>> import nx_fastonl as fo
+        >>> G = nx.karate_club_graph()
+        >>> model = fo.OnlineNodeLabeler(G)
+        >>> model.learn_one(0, "Mr. Hi")
+        >>> model.learn_one(33, "Officer")
+        >>> answer = model.certify_one(8)
+        >>> answer.label, answer.certain, answer.error < answer.margin
+        ('Officer', True, True)
+        """
+        u = self._graph.index(node)
+        check_whole("max_operations", max_operations, least=0)
+        if not isinstance(self._learner, FastONL):
+            raise ValueError(f'method {self._arguments["method"]!r} gives no certificates; method="fastonl" does')
+        with self._lock:
+            y, margin, error, certain = certify(self._learner, u, self._counts, self._appearances, int(max_operations))
+            return CertifiedLabel(None if y is None else self._classes[y], margin, error, certain)
 
     def learn_one(self, node: Hashable, label: Hashable, *, overwrite: bool = False) -> None:
         """Learn the label of a node.
@@ -257,26 +328,93 @@ class OnlineNodeLabeler:
         """
         self._learn(self._graph.index(node), checked_label(node, label), overwrite)
 
+    def fit(self, labels: Labels) -> OnlineNodeLabeler:
+        """Learn a set of labels at once, in no particular order.
+
+        None of them is predicted before it is learned, so each counts in full, whatever the others are; and labels that
+        are learned together spread together, which is faster than one by one. `predict_many` then labels other nodes.
+
+        Parameters
+        ----------
+        labels : dict, or iterable of pairs
+            ``{node: label}`` or ``(node, label)``. Nodes whose label is None or NaN are skipped. What was learned
+            before stays; `clone` starts afresh.
+
+        Returns
+        -------
+        OnlineNodeLabeler
+            This labeler.
+
+        Raises
+        ------
+        networkx.NodeNotFound
+            If a node is not in the graph.
+        TypeError, ValueError
+            As `learn_one`. Nothing is learned then.
+
+        Examples
+        --------
+        >>> import networkx as nx
+        >>> import nx_fastonl as fo
+        >>> G = nx.karate_club_graph()
+        >>> model = fo.OnlineNodeLabeler(G).fit({0: "Mr. Hi", 1: "Mr. Hi", 32: "Officer", 33: "Officer"})
+        >>> right = sum(label == data["club"] for label, data in zip(model.predict_many(), G.nodes.values()))
+        >>> right, len(G)
+        (33, 34)
+        """
+        if isinstance(labels, str):
+            raise TypeError(f"fit takes {{node: label}} or pairs: nx.get_node_attributes(G, {labels!r}) has them")
+        lessons: dict[int, Hashable] = {}
+        with self._lock:
+            for node, label in arrivals(None, labels)[0]:
+                u = self._graph.index(node)
+                if is_missing(label):
+                    continue
+                label = checked_label(node, label)
+                self._check(u, label, hint=False)
+                if u in lessons:
+                    raise ValueError(f"node {node!r} is there twice, with labels {lessons[u]!r} and {label!r}")
+                lessons[u] = label
+            with self._new_classes_only_on_success():
+                codes = [self._code_of(label) for label in lessons.values()]
+                self._learner.fit(np.array(list(lessons), dtype=np.int32), np.array(codes, dtype=np.int32))
+            for u, y in zip(lessons, codes, strict=True):
+                self._count(u, y)
+        return self
+
     def _learn(self, u: int, label: Hashable, overwrite: bool = False) -> None:
         with self._lock:
             self._check(u, label, overwrite)
-            self._learner.prepare(u)  # what takes long, or is interrupted, comes before the first change
-            y = self._code_of(label)
-            self._learner.learn(u, y)
+            self._learner.prepare(u)  # what takes long comes before the first change, or takes its own changes back
+            with self._new_classes_only_on_success():
+                y = self._code_of(label)
+                self._learner.learn(u, y)
             if u in self._learned:
                 self._counts[self._learned[u]] -= 1
-            self._learned[u] = y
-            self._counts[y] += 1
-            self._appearances[y] = min(self._appearances[y], len(self._learned))
+            self._count(u, y)
 
-    def _check(self, u: int, label: Hashable, overwrite: bool = False) -> None:
+    @contextmanager
+    def _new_classes_only_on_success(self) -> Iterator[None]:
+        """Drop the labels that were new if nothing comes of it."""
+        known = len(self._classes)
+        try:
+            yield
+        except BaseException:
+            while len(self._classes) > known:
+                self._learner.drop_label()
+                del self._code[self._classes.pop()]
+            raise
+
+    def _count(self, u: int, y: int) -> None:
+        self._learned[u] = y
+        self._counts[y] += 1
+        self._appearances[y] = min(self._appearances[y], len(self._learned))
+
+    def _check(self, u: int, label: Hashable, overwrite: bool = False, *, hint: bool = True) -> None:
         """Raise if the node was learned before, or the label is none of the classes given."""
         if u in self._learned and not overwrite:
-            before = self._classes[self._learned[u]]
-            raise ValueError(
-                f"node {self._graph.nodes[u]!r} was learned before, as {before!r}; "
-                "learn_one(..., overwrite=True) replaces that"
-            )
+            message = f"node {self._graph.nodes[u]!r} was learned before, as {self._classes[self._learned[u]]!r}"
+            raise ValueError(message + ("; learn_one(..., overwrite=True) replaces that" if hint else ""))
         if not self._open and label not in self._code:
             raise ValueError(
                 f"label {label!r} of node {self._graph.nodes[u]!r} is not one of the classes {self._classes!r}"
@@ -291,8 +429,12 @@ class OnlineNodeLabeler:
         if len(self._classes) == len(self._counts):
             self._counts = np.concatenate([self._counts, np.zeros_like(self._counts)])
             self._appearances = np.concatenate([self._appearances, np.full_like(self._appearances, NEVER)])
-        self._classes.append(label)
-        self._learner.add_label()
+        self._classes.append(label)  # first: another thread may predict it as soon as the learner knows it
+        try:
+            self._learner.add_label()
+        except BaseException:
+            self._classes.pop()
+            raise
         self._code[label] = len(self._classes) - 1
 
     def _predict(self, u: int) -> Any:
@@ -307,18 +449,14 @@ class OnlineNodeLabeler:
 
     def _predict_and_learn(self, rows: list[int], labels: list[Hashable]) -> list[Any]:
         """What `_predict` and `_learn` give in turn; in compiled code where the learner has that."""
-        if not isinstance(self._learner, FastONL):
+        if not isinstance(self._learner, FastONL | FifoFastONL):
             predicted = []
             for u, label in zip(rows, labels, strict=True):
                 predicted.append(self._predict(u))
                 self._learn(u, label)
             return predicted
         known, before = len(self._classes), len(self._learned)
-        codes = []
-        for u, label in zip(rows, labels, strict=True):
-            self._check(u, label)
-            self._learned[u] = self._code_of(label)
-            codes.append(self._learned[u])
+        codes = self._enter(rows, labels)
         draws = [self._draw(u, before + i) for i, u in enumerate(rows)] if self._samples else NO_DRAWS
         found = self._learner.run(
             np.array(rows, dtype=np.int32),
@@ -328,7 +466,25 @@ class OnlineNodeLabeler:
             self._appearances,
             known,
         )
-        return [self._classes[y] if y >= 0 else None for y in found.tolist()]
+        return self._named(found)
+
+    def _enter(self, rows: list[int], labels: list[Hashable]) -> list[int]:
+        """Enter these nodes among the learned; return the numbers of their labels."""
+        new = [label for label in dict.fromkeys(labels) if label not in self._code]
+        if len(set(rows)) < len(rows) or not self._learned.keys().isdisjoint(rows) or (new and not self._open):
+            for u, label in zip(rows, labels, strict=True):
+                self._check(u, label, hint=False)
+                self._learned[u] = self._code_of(label)
+        for label in new:
+            self._add_class(label)
+        codes = [self._code[label] for label in labels]
+        self._learned.update(zip(rows, codes, strict=True))
+        return codes
+
+    def _named(self, codes: NDArray[np.int32]) -> list[Any]:
+        """The labels of these numbers, None for -1."""
+        classes = [*self._classes, None]
+        return [classes[y] for y in codes.tolist()]
 
     def _draw(self, u: int, n_learned: int) -> float:
         """A number between 0 and 1 that belongs to this node at this time."""
@@ -340,7 +496,7 @@ def online_node_labeling(
     labels: Labels,
     kernel: str = "normalized-laplacian",
     smoothness: float | None = None,
-    method: Method = "fastonl-fifo",
+    method: Method = "fastonl",
     *,
     classes: Iterable[Hashable] | None = None,
     predict: Literal["argmax", "sample"] = "argmax",
@@ -365,7 +521,7 @@ def online_node_labeling(
         Show a progress bar (needs tqdm).
     **options
         The parameters of single kernels and methods, as for `OnlineNodeLabeler`: `lam`, `beta`, `b`, `S`, `epsilon`,
-        `trace`, `symmetrized`, `terms`, `trees`.
+        `trace`, `dtype`, `symmetrized`, `terms`, `trees`.
 
     Returns
     -------
@@ -403,19 +559,27 @@ def online_node_labeling(
     )
     graph = model._graph
     pairs, total = arrivals(G, labels)
-    rows, truth, predicted = [], [], []
-    done = 0
-    for node, label in with_progress(pairs, total, progress, "node"):
-        u = graph.index(node)
-        if is_missing(label):
-            continue
-        rows.append(u)
-        truth.append(checked_label(node, label))
-        if len(rows) == done + NODES_AT_ONCE:
-            predicted += model._predict_and_learn(rows[done:], truth[done:])
-            done = len(rows)
-    predicted += model._predict_and_learn(rows[done:], truth[done:])
-    return LabelSequence(tuple(predicted), tuple(graph.nodes[u] for u in rows), tuple(truth))
+    plain = PlainLabels()
+    rows: list[int] = []
+    truth: list[Hashable] = []
+    predicted: list[Any] = []
+    arriving = iter(with_progress(pairs, total, progress, "node"))
+    while part := list(islice(arriving, NODES_AT_ONCE)):
+        nodes_now, labels_now = zip(*part, strict=True)
+        rows_now, truth_now = graph.rows_of(nodes_now), plain.of(nodes_now, labels_now)
+        if None in truth_now:
+            rows_now = [u for u, label in zip(rows_now, truth_now, strict=True) if label is not None]
+            truth_now = [label for label in truth_now if label is not None]
+        predicted += model._predict_and_learn(rows_now, truth_now)
+        rows += rows_now
+        truth += truth_now
+    nodes = rows if isinstance(graph.nodes, range) else map(graph.nodes.__getitem__, rows)
+    return LabelSequence(tuple(predicted), tuple(nodes), tuple(truth))
+
+
+def _parts(rows: Sequence[int]) -> Iterator[Sequence[int]]:
+    for start in range(0, len(rows), NODES_AT_ONCE):
+        yield rows[start : start + NODES_AT_ONCE]
 
 
 def _as_seed(seed: Any) -> int:

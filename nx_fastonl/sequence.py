@@ -35,7 +35,7 @@ class LabelSequence(Sequence[Any]):
     >>> import nx_fastonl as fo
     >>> seq = fo.online_node_labeling(nx.karate_club_graph(), "club")
     >>> seq
-    LabelSequence of 34 predictions, 8 mistakes (error rate 0.235)
+    LabelSequence of 34 predictions, 11 mistakes (error rate 0.324)
     >>> seq[:3].truth
     ('Mr. Hi', 'Mr. Hi', 'Mr. Hi')
     """
