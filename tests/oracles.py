@@ -154,6 +154,24 @@ def push_column(W, rows, pivots, limits, source):
     return estimate
 
 
+def push_lane(W, rows, pivots, limits, estimate, residual, node, mass):
+    """Add mass at a node to the residual, and push in FIFO order what is at its limit or above, signed; in place."""
+    residual[node] += mass
+    queue = deque([node] if abs(residual[node]) >= limits[node] else [])
+    pushes = 0
+    while queue:
+        u = queue.popleft()
+        share = residual[u] / pivots[u]
+        estimate[u] += share
+        residual[u] = 0.0
+        pushes += 1
+        for v in rows[u]:
+            residual[v] += share * W[u, v]
+            if abs(residual[v]) >= limits[v] and v not in queue:
+                queue.append(v)
+    return pushes
+
+
 def water_filling(psi):
     """Q = max(psi - tau, 0) with sum 1, by bisection on tau."""
     low, high = min(psi) - 1.0, max(psi)
@@ -194,7 +212,8 @@ def relaxation(M, arrivals, k, trace):
     labels, distributions, losses = [], [], []
     for i, (t, y) in enumerate(arrivals):
         v = G @ M[:, t]
-        psi = -v / math.sqrt(max(A + k * max(T, 0.0), M[t, t]))
+        scale = max(A + k * max(T, 0.0), M[t, t])
+        psi = -v / math.sqrt(scale) if scale > 0 else np.zeros(k)  # an approximate M need not be positive
         labels.append(first_of_tied(-v, (np.abs(G) @ np.abs(M[:, t])).max(), counts, appearances))
         distributions.append(water_filling(psi))
         loss, gradient = surrogate(psi, y)
@@ -205,6 +224,11 @@ def relaxation(M, arrivals, k, trace):
         counts[y] += 1
         appearances[y] = min(appearances[y], i)
     return labels, distributions, losses, G, A
+
+
+def scores(M, gradients):
+    """G @ M, a row for each node: smaller is better."""
+    return (gradients @ M).T
 
 
 def quadratic_form(M, gradients):

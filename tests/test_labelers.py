@@ -10,6 +10,10 @@ import pytest
 import nx_fastonl as fo
 
 METHODS = {
+    "fastonl": {},
+    "fastonl, sampled": {"predict": "sample"},
+    "fastonl, K6": {"kernel": "K6"},
+    "fastonl, single precision": {"dtype": "float32"},
     "fastonl-fifo": {},
     "fastonl-fifo, symmetrized": {"symmetrized": True},
     "fastonl-fifo, sampled": {"predict": "sample"},
@@ -224,6 +228,36 @@ def test_an_interrupted_lesson_was_not_learned(make, karate, monkeypatch):
             model.learn_one(0, "Officer", overwrite=True)
     assert (model.n_learned, model.classes, model.labels) == (17, untouched.classes, untouched.labels)
     assert state(model, karate) == state(untouched, karate)
+
+
+def test_a_lesson_that_fails_leaves_no_label_behind(make, karate, monkeypatch):
+    model, untouched = (trained(make(karate), karate) for _ in range(2))
+
+    def fail(*_):
+        raise KeyboardInterrupt
+
+    for name, lesson in [
+        ("learn", lambda: model.learn_one(1, "new")),
+        ("fit", lambda: model.fit({1: "new", 3: "newer"})),
+    ]:
+        with monkeypatch.context() as patch:
+            patch.setattr(model._learner, name, fail)
+            with pytest.raises(KeyboardInterrupt):
+                lesson()
+        assert (model.classes, model.labels) == (untouched.classes, untouched.labels)
+        assert state(model, karate) == state(untouched, karate)
+    for each in (model, untouched):
+        each.learn_one(1, "other")
+        each.fit({3: "new"})
+    assert state(model, karate) == state(untouched, karate)
+
+
+def test_fitted_labels_are_evidence(make, karate):
+    model = make(karate)
+    assert model.fit({node: karate.nodes[node]["club"] for node in list(karate)[::2]}) is model
+    right = sum(model.predict_one(node) == karate.nodes[node]["club"] for node in list(karate)[1::2])
+    assert right >= (9 if make.samples else 13)
+    assert model.n_learned == 17
 
 
 def test_stream_is_the_same_as_one_by_one(make, karate):

@@ -1,0 +1,624 @@
+import math
+import subprocess
+import sys
+
+import networkx as nx
+import numpy as np
+import pytest
+from hypothesis import assume, given, settings
+from hypothesis import strategies as st
+from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, rule
+from numpy.testing import assert_allclose
+
+import nx_fastonl as fo
+from nx_fastonl._kernel_table import KERNELS
+from nx_fastonl.graph import CSRGraph
+from tests import oracles
+from tests.strategies import small_graphs
+
+LABELS = [f"label {i}" for i in range(20)]  # three blocks
+
+
+def dense(model):
+    """H, and Z, R and B with a column for each label, of a labeler."""
+    learner = model._learner
+    diffusion, kernel = learner.diffusion, learner.kernel
+    rows = np.arange(len(kernel.graph))
+    W = kernel.graph.to_scipy().toarray()
+    H = np.diag(kernel.c(rows) + W.sum(axis=1)) - W
+
+    def spread_out(numbers):
+        return numbers[diffusion.places["row"]].reshape(len(rows), -1)[:, : learner.k].astype(float)
+
+    B = np.array([learner._kept(u) for u in rows]).reshape(len(rows), learner.k)
+    return H, spread_out(diffusion.estimates), spread_out(diffusion.residuals), B
+
+
+def assert_invariant(model, tolerance=1e-9):
+    H, Z, R, B = dense(model)
+    size = 1.0 + np.abs(H) @ np.abs(Z) + np.abs(B)
+    assert (np.abs(H @ Z + R - B) <= tolerance * size).all()
+
+
+def assert_at_rest(model):
+    learner = model._learner
+    _, _, R, B = dense(model)
+    neighbours = np.diff(learner.kernel.graph.indptr)
+    assert learner.diffusion.mass == pytest.approx(np.abs(B).max(axis=1, initial=0.0).sum(), rel=1e-9)
+    # A node without neighbours keeps nothing.
+    assert (np.abs(R).max(axis=1, initial=0.0) <= learner.diffusion.largest_theta * neighbours).all()
+
+
+def exact_scores(model, gradients):
+    learner = model._learner
+    return oracles.scores(learner.kernel.exact(), gradients)
+
+
+def kept_gradients(model):
+    """The gradients that a labeler keeps, a column for each node; one entry where the others are the same."""
+    learner = model._learner
+    s = learner._marks["s"]
+    kept = [learner._kept(u) for u in range(len(s))]
+    return np.array([row / s_u if s_u else row for row, s_u in zip(kept, s, strict=True)]).T
+
+
+class LearningAndPredicting(RuleBasedStateMachine):
+    """Whatever happens in whatever order, H Z + R = B, and all is at rest."""
+
+    @initialize(
+        G=small_graphs(),
+        kernel=st.sampled_from(sorted(KERNELS)),
+        smoothness=st.sampled_from([0.01, 0.15, 0.7]),
+        epsilon=st.sampled_from([None, 0.3, 1e-2, 1e-5]),
+        trace=st.sampled_from(["paper", "estimate", 3.0]),
+        known=st.booleans(),
+    )
+    def start(self, G, kernel, smoothness, epsilon, trace, known):
+        self.nodes = list(G)
+        classes = LABELS if known else None
+        options = {"smoothness": smoothness, "epsilon": epsilon, "trace": trace}
+        self.model = fo.OnlineNodeLabeler(G, classes, kernel, **options)
+
+    @rule(data=st.data(), label=st.sampled_from(LABELS))
+    def learn(self, data, label):
+        new = [node for node in self.nodes if node not in self.model.labels]
+        if new:
+            self.model.learn_one(data.draw(st.sampled_from(new)), label)
+
+    @rule(data=st.data(), label=st.sampled_from(LABELS))
+    def learn_again(self, data, label):
+        if self.model.labels:
+            self.model.learn_one(data.draw(st.sampled_from(list(self.model.labels))), label, overwrite=True)
+
+    @rule(data=st.data())
+    def fit(self, data):
+        new = [node for node in self.nodes if node not in self.model.labels]
+        if new:
+            some = st.dictionaries(st.sampled_from(new), st.sampled_from(LABELS), max_size=4)
+            self.model.fit(data.draw(some))
+
+    @rule(data=st.data())
+    def stream(self, data):
+        new = [u for u, node in enumerate(self.nodes) if node not in self.model.labels]
+        if new:
+            rows = data.draw(st.lists(st.sampled_from(new), unique=True, max_size=4))
+            self.model._predict_and_learn(rows, data.draw(st.lists(st.sampled_from(LABELS), min_size=4))[: len(rows)])
+
+    @rule(data=st.data())
+    def predict(self, data):
+        before = [array.copy() for array in dense(self.model)]
+        node = data.draw(st.sampled_from(self.nodes))
+        self.model.predict_one(node)
+        self.model.certify_one(node, max_operations=100)
+        assert self.model.predict_many() == [self.model.predict_one(node) for node in self.nodes]
+        for found, expected in zip(dense(self.model), before, strict=True):
+            assert (found == expected).all()
+
+    @invariant()
+    def holds(self):
+        if hasattr(self, "model"):
+            assert_invariant(self.model)
+            assert_at_rest(self.model)
+
+
+LearningAndPredicting.TestCase.settings = settings(max_examples=150, stateful_step_count=12)
+TestLearningAndPredicting = LearningAndPredicting.TestCase
+
+
+@st.composite
+def trained_labelers(draw, **options):
+    """A labeler that has learned some nodes of a small graph one by one or together."""
+    G = draw(small_graphs())
+    nodes = list(G)
+    k = draw(st.integers(1, 5))
+    labels = draw(st.dictionaries(st.sampled_from(nodes), st.sampled_from(LABELS[:k]), min_size=1))
+    kernel = draw(st.sampled_from(sorted(KERNELS)))
+    options |= {"smoothness": draw(st.sampled_from([0.02, 0.15, 0.7])), "trace": draw(st.sampled_from(["paper", 3.0]))}
+    options["epsilon"] = draw(st.sampled_from([0.5, 0.05, None, 1e-6]))
+    model = fo.OnlineNodeLabeler(G, LABELS[:k], kernel, **options)
+    if draw(st.booleans()):
+        return model.fit(labels)
+    for node, label in labels.items():
+        model.learn_one(node, label)
+    return model
+
+
+@settings(max_examples=500)
+@given(trained_labelers())
+def test_scores_are_within_the_bound_of_the_paper(model):
+    """|v - G M| <= a s_t theta max(neighbours / c), theta = epsilon times the mass learned."""
+    learner = model._learner
+    kernel, theta = learner.kernel, learner.diffusion.largest_theta
+    rows = np.arange(len(kernel.graph), dtype=np.int32)
+    found, _ = learner._scores(rows, kernel.s(rows), learner._gradient_sum)
+    expected = exact_scores(model, kept_gradients(model))
+    bound = kernel.a * kernel.s(rows) * theta * (np.diff(kernel.graph.indptr) / kernel.c(rows)).max()
+    rounding = 1e-9 * (1.0 + np.abs(expected).max())
+    assert (np.abs(found - expected).max(axis=1) <= bound + rounding).all()
+
+
+@settings(max_examples=200)
+@given(st.data(), small_graphs(), st.sampled_from(sorted(KERNELS)), st.sampled_from([0.3, 1e-2, None, 1e-6]))
+def test_learning_is_a_push_of_each_lane(data, G, kernel, epsilon):
+    """Number by number that of a plain FIFO push of signed residuals, with the ramp of the paper's epsilon."""
+    nodes = list(G)
+    labels = data.draw(st.dictionaries(st.sampled_from(nodes), st.sampled_from(LABELS[:3])))
+    trace = data.draw(st.sampled_from(["paper", 1.0]))
+    model = fo.OnlineNodeLabeler(G, LABELS[:3], kernel, epsilon=epsilon, trace=trace)
+    on_graph = model._learner.kernel
+    graph = on_graph.graph
+    W = graph.to_scipy().toarray()
+    rows = np.split(graph.indices, graph.indptr[1:-1])
+    neighbours = np.diff(graph.indptr)
+    pivots = on_graph.c(np.arange(len(W))) + W.sum(axis=1)
+    Z, R = np.zeros((3, len(W))), np.zeros((3, len(W)))
+    mass, pushes = 0.0, 0
+    for node, label in labels.items():
+        u = nodes.index(node)
+        model.learn_one(node, label)
+        kept = model._learner._kept(u)
+        mass += np.abs(kept).max()
+        for y in np.flatnonzero(kept):
+            limits = on_graph.limit(epsilon or 0.1 / len(W)) * mass * neighbours
+            pushes += oracles.push_lane(W, rows, pivots, limits, Z[y], R[y], u, kept[y])
+        _, found_Z, found_R, _ = dense(model)
+        assert_allclose(found_Z, Z.T, rtol=1e-9, atol=1e-12 * (1 + np.abs(Z).max()))
+        assert_allclose(found_R, R.T, rtol=1e-9, atol=1e-12 * (1 + np.abs(W).max() * np.abs(Z).max()))
+    assert model._learner.diffusion.tally[2] == pushes
+
+
+@settings(max_examples=200)
+@given(trained_labelers(), st.data())
+def test_looking_is_what_its_formula_says(model, data):
+    """Z[u] + (z + r / pivot) R of a push from u; the diagonal likewise, a lower bound."""
+    learner = model._learner
+    u = data.draw(st.integers(0, len(learner.kernel.graph) - 1))
+    H, Z, R, _ = dense(model)
+    graph = learner.kernel.graph
+    assume((graph.degrees / learner.kernel.c(np.arange(len(graph)))).max() < 30)  # else it may look no further
+    W = graph.to_scipy().toarray()
+    pivots = np.diag(H) + np.diag(W)
+    rows = np.split(graph.indices, graph.indptr[1:-1])
+    z = oracles.push_column(W, rows, pivots, learner.diffusion.sight(u) * np.diff(graph.indptr), u)
+    r = np.eye(len(H))[u] - H @ z
+    values = z + r / pivots
+    found, diagonal = learner.diffusion.look(np.array([u], dtype=np.int32))
+    assert_allclose(found[0, : learner.k], Z[u] + values @ R, atol=1e-9 * (1 + np.abs(Z).max() + np.abs(R).max()))
+    exact = np.linalg.inv(H)[u, u]
+    assert diagonal[0] == pytest.approx(z[u] + r @ values, rel=1e-9)
+    assert diagonal[0] <= exact * (1 + 1e-9)
+
+
+def test_the_second_look_sharpens(karate):
+    """Looking around a node gets closer to the exact kernel than its own numbers do."""
+    model = fo.OnlineNodeLabeler(karate, trace="paper", epsilon=0.02).fit(nx.get_node_attributes(karate, "club"))
+    learner = model._learner
+    expected = exact_scores(model, kept_gradients(model))
+    rows = np.arange(34, dtype=np.int32)
+    s = learner.kernel.s(rows)
+    found, _ = learner._scores(rows, s, learner._gradient_sum)
+    _, Z, _, _ = dense(model)
+    alone = learner.kernel.a * s[:, None] * Z
+    assert np.abs(found - expected).sum() < 0.75 * np.abs(alone - expected).sum()
+
+
+# Certificates
+
+
+@settings(max_examples=2000)
+@given(trained_labelers(), st.data())
+def test_what_is_certain_is_the_label_of_the_exact_kernel(model, data):
+    node = data.draw(st.sampled_from(list(model._graph)))
+    budget = data.draw(st.sampled_from([0, 10, 1_000_000]))
+    answer = model.certify_one(node, max_operations=budget)
+    exact = exact_scores(model, kept_gradients(model))[model._graph.index(node)]
+    best, *others = np.sort(exact)
+    true_margin = others[0] - best if others else math.inf
+    assert [type(value) for value in (answer.margin, answer.error, answer.certain)] == [float, float, bool]
+    if answer.certain:
+        assert answer.label == model.classes[int(exact.argmin())]
+    if len(model.classes) > 1:
+        own = model.classes.index(answer.label)
+        rest = np.delete(exact, own).min() - exact[own]
+        assert abs(rest - answer.margin) <= answer.error
+    if budget == 1_000_000 and true_margin > 1e-7 * np.abs(exact).max():
+        assert answer.certain
+
+
+def test_certificates_on_a_real_graph(real_graph, real_labels):
+    graph, labels = real_graph("cora"), real_labels("cora")
+    order = np.random.default_rng(0).permutation(len(graph)).tolist()
+    model = fo.OnlineNodeLabeler(graph)
+    for u in order[:1000]:
+        model.learn_one(u, int(labels[u]))
+    exact = exact_scores(model, kept_gradients(model))
+    answers = [model.certify_one(u) for u in order[1000:1300]]
+    expected = [model.classes[int(exact[u].argmin())] for u in order[1000:1300]]
+    assert sum(answer.certain for answer in answers) >= 290
+    assert all(answer.label == label for answer, label in zip(answers, expected, strict=True) if answer.certain)
+    cheap = [model.certify_one(u, max_operations=0) for u in order[1000:1300]]
+    assert 0 < sum(answer.certain for answer in cheap) < sum(answer.certain for answer in answers)
+
+
+@settings(max_examples=300)
+@given(st.floats(0.5, 2.0), st.floats(-1e-7, 1e-7), st.sampled_from(["float32", "float64"]))
+def test_near_ties_are_not_mistaken(size, difference, dtype):
+    """What is rounded when a mass is added counts as well, pushes or not."""
+    S = {0: size, 1: 1.0, 2: size * (1 + difference)}
+    model = fo.OnlineNodeLabeler(nx.path_graph(3), ["a", "b"], "K4", S=S, dtype=dtype, epsilon=0.9)
+    model.fit({0: "a", 2: "b"})
+    answer = model.certify_one(1)
+    exact = exact_scores(model, kept_gradients(model))[1]
+    assert abs(abs(exact[1] - exact[0]) - answer.margin) <= answer.error or not answer.certain
+    assert not answer.certain or answer.label == "ab"[int(exact.argmin())]
+
+
+def test_a_larger_budget_is_never_worse(karate):
+    model = fo.OnlineNodeLabeler(karate).fit({0: "a", 33: "b", 5: "a"})
+    for node in karate:
+        errors = [model.certify_one(node, max_operations=budget).error for budget in (0, 1, 10, 100, 1000)]
+        assert errors == sorted(errors, reverse=True)
+
+
+def test_a_tie_is_never_certain():
+    model = fo.OnlineNodeLabeler(nx.path_graph(3), ["a", "b"]).fit({0: "a", 2: "b"})
+    answer = model.certify_one(1)
+    assert (answer.certain, answer.margin <= answer.error) == (False, True)
+    assert model.certify_one(0).certain
+    alone = fo.OnlineNodeLabeler(nx.empty_graph(2), ["a", "b"]).fit({0: "a"})
+    assert (alone.certify_one(1).label, alone.certify_one(1).certain) == ("a", False)  # the most frequent
+
+
+def test_certificates_of_few_labels(karate):
+    assert fo.OnlineNodeLabeler(karate).certify_one(3) == fo.CertifiedLabel(None, math.inf, 0.0, False)
+    answer = fo.OnlineNodeLabeler(karate).fit({0: "only"}).certify_one(3)
+    assert (answer.label, answer.margin, answer.certain) == ("only", math.inf, True)
+
+
+def test_certificate_errors(karate):
+    model = fo.OnlineNodeLabeler(karate, method="relaxation")
+    with pytest.raises(ValueError, match="method 'relaxation' gives no certificates; method=\"fastonl\" does"):
+        model.certify_one(3)
+    with pytest.raises(nx.NodeNotFound, match="'x'"):
+        fo.OnlineNodeLabeler(karate).certify_one("x")
+    with pytest.raises(ValueError, match="max_operations must be at least 0, got -1"):
+        fo.OnlineNodeLabeler(karate).certify_one(3, max_operations=-1)
+
+
+def test_single_precision_is_close_but_seldom_certain(real_graph, real_labels):
+    graph, labels = real_graph("citeseer"), real_labels("citeseer")
+    stream = [(u, int(labels[u])) for u in np.random.default_rng(0).permutation(len(graph)).tolist()]
+    double, single = (fo.online_node_labeling(graph, stream, dtype=dtype) for dtype in ("float64", "float32"))
+    assert np.mean([a == b for a, b in zip(double, single, strict=True)]) > 0.999
+    model = fo.OnlineNodeLabeler(graph, dtype="float32").fit(stream[:1500])
+    assert_invariant(model, tolerance=1e-4)
+    exact = exact_scores(model, kept_gradients(model))
+    for u, _ in stream[1500:1600]:
+        answer = model.certify_one(u)
+        assert not answer.certain or answer.label == model.classes[int(exact[u].argmin())]
+
+
+# Labels that are learned together
+
+
+@settings(max_examples=200)
+@given(st.data(), small_graphs(), st.sampled_from(sorted(KERNELS)), st.sampled_from(["fastonl", "relaxation"]))
+def test_fitting_is_adding_up_columns_of_the_kernel(data, G, kernel, method):
+    """Each label counts -1 in its lane, whatever the order; A and T follow."""
+    labels = data.draw(st.dictionaries(st.sampled_from(list(G)), st.sampled_from(LABELS[:4]), min_size=1))
+    options = {"epsilon": 1e-12} if method == "fastonl" else {}
+    model = fo.OnlineNodeLabeler(G, LABELS[:4], kernel, method=method, trace=1e6, **options)
+    halves = [dict(list(labels.items())[::2]), dict(list(labels.items())[1::2])]
+    assert model.fit(halves[0]) is model
+    model.fit(halves[1])
+    gradients = np.zeros((4, len(G)))
+    for node, label in labels.items():
+        gradients[LABELS.index(label), list(G).index(node)] = -1.0
+    M = fo.kernel_matrix(G, kernel=kernel, exact=True)
+    assert (kept_gradients(model) == gradients).all()
+    expected = oracles.scores(M, gradients)
+    for u in range(len(G)):
+        assert_allclose(model._learner._evidence(u).scores, expected[u], atol=1e-6 * (1 + np.abs(M).max()))
+    totals = model._learner._totals
+    size = np.abs(M).sum()
+    centred = gradients + (gradients.any(axis=0)) / 4
+    A = oracles.quadratic_form(M, centred)
+    assert totals["squares"] - totals["ones"] / 4 == pytest.approx(A, abs=1e-6 * size)
+    spent = sum(M[u, u] for u in range(len(G)) if gradients[:, u].any())
+    if method == "relaxation":
+        assert totals["spent"] == pytest.approx(spent)
+    else:  # estimated from below, as for a single node
+        diagonals = [model._learner._evidence(u).diagonal for u in range(len(G)) if gradients[:, u].any()]
+        assert totals["spent"] == pytest.approx(sum(diagonals))
+        assert sum(diagonals) <= spent * (1 + 1e-9)
+    assert model.labels == labels
+
+
+def test_fitting_in_any_order_predicts_alike(karate):
+    labels = [(node, data["club"]) for node, data in karate.nodes(data=True)][::3]
+    one = fo.OnlineNodeLabeler(karate, ["Mr. Hi", "Officer"]).fit(labels)
+    two = fo.OnlineNodeLabeler(karate, ["Mr. Hi", "Officer"]).fit(dict(labels[::-1]))
+    assert one.predict_many() == two.predict_many()
+    assert one.labels == two.labels
+    assert one.predict_many() == one.predict_many(karate) == one.predict_many(karate, progress=True)
+
+
+def test_failed_fitting_changes_nothing(karate):
+    model = fo.OnlineNodeLabeler(karate, ["a", "b"]).fit({0: "a"})
+    before = (model.predict_proba_one(5), model.labels, model.classes)
+    for labels, error, message in [
+        ({1: "a", 0: "b"}, ValueError, "node 0 was learned before, as 'a'"),
+        ({1: "a", 2: "c"}, ValueError, "label 'c' of node 2 is not one of the classes"),
+        ({1: "a", 99: "b"}, nx.NodeNotFound, "99"),
+        ([(1, "a"), (1, "b")], ValueError, "node 1 is there twice, with labels 'a' and 'b'"),
+        ([(1, "a"), (2, [])], TypeError, r"must be hashable, got \[\] for node 2"),
+        ([1, 2], TypeError, "pairs"),
+        ("club", TypeError, r"fit takes {node: label} or pairs: nx.get_node_attributes\(G, 'club'\) has them"),
+    ]:
+        with pytest.raises(error, match=message):
+            model.fit(labels)
+        assert (model.predict_proba_one(5), model.labels, model.classes) == before
+    assert model.fit({1: None, 2: math.nan}).n_learned == 1
+    assert model.fit({}).n_learned == 1
+
+
+# Many labels, many rows
+
+
+@pytest.mark.parametrize("known", [True, False])
+@pytest.mark.parametrize("k", [1, 2, 3, 8, 9, 16, 17, 70])
+def test_any_number_of_labels(k, known):
+    G = nx.random_regular_graph(5, 300, seed=1)
+    labels = {node: f"label {node * 7 % k}" for node in G}
+    classes = list(dict.fromkeys(labels.values())) if known else None
+    model = fo.OnlineNodeLabeler(G, classes, epsilon=1e-6, trace="paper")
+    expected = []
+    for node, label in labels.items():
+        expected.append(model.predict_one(node))
+        model.learn_one(node, label)
+    assert_invariant(model)
+    assert_at_rest(model)
+    stream = fo.OnlineNodeLabeler(G, classes, epsilon=1e-6, trace="paper")
+    assert stream._predict_and_learn(list(labels), list(labels.values())) == expected
+    for one, other in zip(dense(stream), dense(model), strict=True):
+        assert (one == other).all()
+    assert (stream._learner.diffusion.tally == model._learner.diffusion.tally).all()
+    exact = exact_scores(model, kept_gradients(model))
+    rows = np.arange(300, dtype=np.int32)
+    found, _ = model._learner._scores(rows, model._learner.kernel.s(rows), model._learner._gradient_sum)
+    assert np.abs(found - exact).max() < 0.02 * np.abs(exact).max()
+
+
+def test_labels_that_reach_few_nodes_take_little_memory():
+    """Four hundred labels on as many cliques: each block of labels has rows on its own cliques only."""
+    G = nx.disjoint_union_all([nx.complete_graph(5) for _ in range(400)])
+    model = fo.OnlineNodeLabeler(G)
+    for node in range(0, 2000, 5):
+        model.learn_one(node, f"clique {node // 5}")
+    diffusion = model._learner.diffusion
+    assert diffusion.places.shape == (2000, 50)
+    assert diffusion.n_rows == 2001  # not 50 * 2000
+    assert model.predict_many() == [f"clique {node // 5}" for node in G]
+
+
+@pytest.mark.parametrize("dtype", ["float64", "float32"])
+def test_rows_grow_in_the_middle_of_a_push(dtype):
+    """A star's centre needs more rows at once than there were."""
+    G = nx.star_graph(9000)
+    model = fo.OnlineNodeLabeler(G, dtype=dtype, epsilon=1e-9)
+    model.learn_one(5, "a")
+    model.learn_one(0, "b")
+    assert model._learner.diffusion.n_rows == 9002
+    assert_allclose(np.bincount(model._learner.diffusion.places["row"][:, 0])[1:9002], 1)
+    stream = fo.online_node_labeling(G, {5: "a", 0: "b", 7: "b"}, dtype=dtype, epsilon=1e-9)
+    assert list(stream)[:2] == [None, "a"]
+
+
+def test_edges_of_great_length_use_wide_offsets(karate):
+    graph = CSRGraph.from_networkx(karate)
+    object.__setattr__(graph, "__dict__", {**graph.__dict__, "indptr": graph.indptr.astype(np.int64)})
+    expected = fo.online_node_labeling(karate, "club")
+    assert list(fo.online_node_labeling(graph, list(zip(karate, expected.truth, strict=True)))) == list(expected)
+
+
+# Trouble
+
+
+def test_an_interrupted_push_takes_back_its_label():
+    """Ctrl-C in the middle of a lesson: nothing was learned, and what was pushed is pushed on later."""
+    program = """
+import os, signal, threading
+import numpy as np, nx_fastonl as fo
+from tests.test_diffusion import assert_at_rest, dense
+n = 3000
+rng = np.random.default_rng(0)
+graph = fo.CSRGraph.from_edges(rng.integers(n, size=4 * n), rng.integers(n, size=4 * n), n=n)
+model = fo.OnlineNodeLabeler(graph, ["a", "b"], smoothness=1e-5, epsilon=1e-11, trace="paper")
+for node in range(5):
+    model._learner.diffusion.rate = 1e-3
+    model.learn_one(node, "ab"[node % 2])
+model._learner.diffusion.rate = 1e-11
+threading.Timer(0.5, os.kill, (os.getpid(), signal.SIGINT)).start()
+try:
+    model.learn_one(100, "b")
+except KeyboardInterrupt:
+    print("interrupted")
+H, Z, R, B = dense(model)
+print(model.n_learned, model.labels == {node: "ab"[node % 2] for node in range(5)})
+print(bool(np.abs(H @ Z + R - B).max() < 1e-6 * np.abs(H @ Z).max()), bool(np.abs(Z).max() > 0))
+model._learner.diffusion.rate = 1e-3
+model.learn_one(100, "a")
+H, Z, R, B = dense(model)
+print(bool(np.abs(H @ Z + R - B).max() < 1e-6 * np.abs(H @ Z).max()))
+assert_at_rest(model)
+"""
+    found = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, timeout=100, check=True)
+    assert found.stdout.splitlines() == ["interrupted", "5 True", "True True", "True"]
+
+
+@settings(max_examples=100)
+@given(small_graphs(), st.sampled_from(sorted(KERNELS)), st.booleans())
+def test_a_push_that_raises_is_taken_back(G, kernel, first):
+    """As an interrupt, but anywhere: here when memory runs out, in the first lesson or later."""
+    model = fo.OnlineNodeLabeler(G, list("abc"), kernel, trace="paper", epsilon=1e-3)
+    nodes = list(G)
+    assume(len(nodes) > 1)
+    if not first:
+        model.learn_one(nodes[0], "a")
+    before = model.labels
+    diffusion = model._learner.diffusion
+    full = int(diffusion.n_rows)
+    arrays = ("residuals", "estimates", "owners")
+    whole = {name: getattr(diffusion, name) for name in arrays}
+    for name in arrays:
+        setattr(diffusion, name, whole[name][: full + 1].copy())
+
+    def no_memory(_):
+        raise MemoryError
+
+    diffusion._grow = no_memory
+    try:
+        model.learn_one(nodes[1], "b")
+    except MemoryError:
+        assert model.labels == before
+        assert_invariant(model)
+        del diffusion._grow
+        model.learn_one(nodes[1], "b")
+    assert_invariant(model)
+    assert_at_rest(model)
+
+
+def test_looking_ends_where_mass_hardly_settles():
+    """Between two nodes with a heavy edge a push goes to and fro; predictions and certificates do not wait for it."""
+    G = nx.Graph()
+    G.add_edge(0, 1, weight=1e8)
+    model = fo.OnlineNodeLabeler(G, ["a", "b"], "K1", trace="paper", epsilon=1e6)
+    model.learn_one(0, "b")
+    assert (model.predict_one(1), model.certify_one(1).label) == ("b", "b")
+    assert_invariant(model)
+
+
+@pytest.mark.parametrize("method", ["learn_one", "stream"])
+def test_the_smallest_epsilon_ends(method):
+    G = nx.path_graph(3)
+    options = {"kernel": "K1", "epsilon": 5e-324, "smoothness": 0.5}
+    if method == "stream":
+        assert list(fo.online_node_labeling(G, {0: "a", 2: "b", 1: "a"}, **options)) == [None, "a", "a"]
+    else:
+        model = fo.OnlineNodeLabeler(G, **options)
+        model.learn_one(0, "a")
+        assert model.predict_one(2) == "a"
+
+
+@pytest.mark.parametrize("where", ["workspace", "widening", "new block", "rows"])
+def test_running_out_of_memory_half_way_changes_nothing(karate, monkeypatch, where):
+    """In whatever array the memory is lacking, all of them stay as they were, and the next try succeeds."""
+    from nx_fastonl import diffusion as module
+
+    model = fo.OnlineNodeLabeler(karate)
+    for node in range(8 if where == "new block" else 2):
+        model.learn_one(node, node)
+    diffusion = model._learner.diffusion
+    names = ("places", "residuals", "estimates", "owners")
+    before = [getattr(diffusion, name) for name in names]
+    calls = []
+
+    def fails_at_the_second(function):
+        def wrapper(*arguments, **options):
+            calls.append(None)
+            if where == "new block" or len(calls) == 2:
+                raise MemoryError
+            return function(*arguments, **options)
+
+        return wrapper
+
+    with monkeypatch.context() as patch:
+        if where == "workspace":
+            patch.setattr(module, "take_workspace", fails_at_the_second(module.take_workspace))
+        elif where == "new block":
+            patch.setattr(module.np, "divmod", fails_at_the_second(np.divmod))
+        else:
+            patch.setattr(module, "enlarged", fails_at_the_second(module.enlarged))
+        attempt = (lambda: diffusion._grow(1)) if where == "rows" else (lambda: model.learn_one(20, "new"))
+        with pytest.raises(MemoryError):
+            attempt()
+    if where != "workspace":
+        assert all(getattr(diffusion, name) is array for name, array in zip(names, before, strict=True))
+    assert 20 not in model.labels
+    assert_invariant(model)
+    model.learn_one(20, "new")
+    assert model.classes == (*range(8 if where == "new block" else 2), "new")
+    assert_invariant(model)
+    assert_at_rest(model)
+
+
+@pytest.mark.parametrize("options", [{"method": "relaxation"}, {"method": "fastonl-fifo", "symmetrized": True}])
+def test_an_interrupted_fit_one_by_one_is_taken_back(karate, monkeypatch, options):
+    model, untouched = (fo.OnlineNodeLabeler(karate, ["a", "b"], **options).fit({0: "a", 33: "b"}) for _ in range(2))
+    learn = model._learner._learn
+
+    def interrupt(u, y, *, alone):
+        if u == 5:
+            raise KeyboardInterrupt
+        learn(u, y, alone=alone)
+
+    with monkeypatch.context() as patch:
+        patch.setattr(model._learner, "_learn", interrupt)
+        with pytest.raises(KeyboardInterrupt):
+            model.fit({1: "a", 2: "b", 5: "b"})
+    for node in karate:
+        assert model.predict_proba_one(node) == pytest.approx(untouched.predict_proba_one(node))
+    assert (model.labels, model.n_learned) == (untouched.labels, 2)
+
+
+def test_an_interrupted_fit_is_taken_back(karate, monkeypatch):
+    model = fo.OnlineNodeLabeler(karate, ["a", "b"]).fit({0: "a", 33: "b"})
+    sums = model._learner._sums
+    calls = iter([sums])
+
+    def interrupt(*arguments):
+        for step in calls:
+            return step(*arguments)
+        raise KeyboardInterrupt
+
+    with monkeypatch.context() as patch:
+        patch.setattr(model._learner, "_sums", interrupt)
+        with pytest.raises(KeyboardInterrupt):
+            model.fit({1: "a", 2: "b", 3: "b"})
+    assert model.labels == {0: "a", 33: "b"}
+    assert_invariant(model)
+    model.fit({1: "a", 2: "b"})
+    assert_invariant(model)
+    assert_at_rest(model)
+
+
+@pytest.mark.parametrize("name", ["political", "citeseer", "cora"])
+def test_accuracy_is_that_of_the_papers_loop(real_graph, real_labels, name):
+    graph, labels = real_graph(name), real_labels(name)
+    found, paper = [], []
+    for seed in range(10):
+        order = np.random.default_rng(seed).permutation(len(graph)).tolist()
+        stream = [(u, int(labels[u])) for u in order]
+        found.append(fo.online_node_labeling(graph, stream).accuracy)
+        paper.append(fo.online_node_labeling(graph, stream, method="fastonl-fifo").accuracy)
+    assert np.mean(found) >= np.mean(paper) - 0.003
