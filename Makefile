@@ -17,5 +17,7 @@ lint:  ## Check style, spelling and types
 
 bench:  ## Compare with the peers on the graphs of ../shared/data
 	python -m tests.benchmarks.bench_pagerank
+	python -m tests.benchmarks.bench_online engine
+	python -m tests.benchmarks.bench_online growth
 	python -m tests.benchmarks.bench_online speed
 	python -m tests.benchmarks.bench_online accuracy
