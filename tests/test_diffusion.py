@@ -509,7 +509,7 @@ def test_a_push_that_raises_is_taken_back(G, kernel, first):
 
 
 def test_looking_ends_where_mass_hardly_settles():
-    """Between two nodes with a heavy edge a push goes to and fro; predictions and certificates do not wait for it."""
+    """Along a heavy edge a push goes back and forth; predictions and certificates do not wait for it."""
     G = nx.Graph()
     G.add_edge(0, 1, weight=1e8)
     model = fo.OnlineNodeLabeler(G, ["a", "b"], "K1", trace="paper", epsilon=1e6)
