@@ -34,10 +34,10 @@ cdef Py_ssize_t PLACES_AHEAD = 3
 cdef Py_ssize_t NUMBERS_AHEAD = 1
 cdef enum:
     ENDS_PER_ROW = 8
+# How far ahead in the list of nodes that a push touched.
+cdef Py_ssize_t NODES_AHEAD = 8
 # Places of larger graphs do not stay in the cache.
 cdef Py_ssize_t PLACES_IN_CACHE = 1 << 15
-# The same in the list of nodes that a push touched.
-cdef Py_ssize_t NODES_AHEAD = 8
 cdef float[2] WAITING = [0.0, INFINITY]
 
 # A node looks around by a push down to this residual per neighbour once a tenth of the nodes were learned, and down to
@@ -81,7 +81,7 @@ cdef inline void add_mass(
     """Add mass to a lane of node u, and queue u if that makes it active."""
     cdef int32_t row = row_of(indptr, places, owners, u, block, &tally[ROWS])
     residuals[row, lane] += <real_t> mass
-    tally[ADDITIONS] += 1
+    tally[ADDITIONS] += mass != 0.0
     if fabs(residuals[row, lane]) >= theta * places[u, block].neighbours:
         queue[ring.tail] = u
         ring.tail += 1

@@ -61,9 +61,8 @@ def certify(
     found: tuple[int, float, float, bool] | None = None
     while True:
         scores, error = learner.bounded_scores(u, result.nodes, result.estimate)
-        if (
-            found is None or 2.0 * error < found[2]
-        ):  # a push that the budget cuts short may be worse than the one before
+        # A push that the budget cuts short may be worse than the one before.
+        if found is None or 2.0 * error < found[2]:
             y = _relaxation.best(scores, 0.0, counts, appearances)
             margin = float(np.partition(scores, 1)[1] - scores[y]) if learner.k > 1 else math.inf
             found = y, margin, 2.0 * error, bool(2.0 * error < margin)

@@ -1,6 +1,7 @@
 import math
 import subprocess
 import sys
+import threading
 
 import networkx as nx
 import numpy as np
@@ -570,6 +571,25 @@ def test_running_out_of_memory_half_way_changes_nothing(karate, monkeypatch, whe
     assert model.classes == (*range(8 if where == "new block" else 2), "new")
     assert_invariant(model)
     assert_at_rest(model)
+
+
+def test_predictions_wait_for_the_whole_of_a_lesson(karate, monkeypatch):
+    """K6 reads the lanes and the sum of gradients: both from before a lesson, or both from after it."""
+    model = fo.OnlineNodeLabeler(karate, ["a", "b"], "K6").fit({0: "a", 33: "b"})
+    learner, spread, seen = model._learner, model._learner._spread, []
+    reader = threading.Thread(target=lambda: seen.append(learner._evidence(20).scores))
+
+    def spread_and_be_read(*arguments):
+        spread(*arguments)
+        reader.start()
+        reader.join(0.2)
+        assert reader.is_alive()
+
+    with monkeypatch.context() as patch:
+        patch.setattr(learner, "_spread", spread_and_be_read)
+        model.learn_one(5, "b")
+    reader.join()
+    assert (seen[0] == learner._evidence(20).scores).all()
 
 
 @pytest.mark.parametrize("options", [{"method": "relaxation"}, {"method": "fastonl-fifo", "symmetrized": True}])
