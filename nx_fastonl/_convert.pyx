@@ -37,6 +37,8 @@ cdef double weight_of(object data, object weight, object u, object v) except -1.
         given = data.get(weight, 1)
     if PyFloat_CheckExact(given):
         value = PyFloat_AS_DOUBLE(given)
+    elif isinstance(given, np.complexfloating):  # which would lose its imaginary part with a warning
+        value = -1.0
     else:
         try:
             value = PyFloat_AsDouble(given)

@@ -8,6 +8,8 @@ from typing import Any
 import networkx as nx
 import numpy as np
 
+from nx_fastonl.graph import LiveGraph
+
 MEANT = "labels must hold pairs (node, label), as zip(nodes, labels) makes them"
 
 NO_NODE = object()
@@ -18,9 +20,10 @@ Labels = Mapping[Hashable, Hashable] | Iterable[tuple[Hashable, Hashable]] | str
 def arrivals(G: Any, labels: Labels) -> tuple[Iterable[tuple[Hashable, Any]], int | None]:
     """The pairs of node and label, in order, and how many there are if that is known."""
     if isinstance(labels, str):
-        if not isinstance(G, nx.Graph):
+        if not isinstance(G, nx.Graph | LiveGraph):
             raise TypeError(f"labels={labels!r} names a node attribute, and only an nx.Graph has those")
-        found = [(node, data[labels]) for node, data in G.nodes(data=True) if labels in data]
+        attributes = G.attributes if isinstance(G, LiveGraph) else dict(G.nodes(data=True))
+        found = [(node, data[labels]) for node, data in attributes.items() if labels in data]
         if not found and len(G) > 0:
             raise ValueError(f"no node has the attribute {labels!r}")
         return found, len(found)

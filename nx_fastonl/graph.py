@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterable, Iterator, Sequence
+from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
 from functools import cached_property
 from typing import Any, cast
 
@@ -16,6 +16,7 @@ from nx_fastonl._convert import WEIGHT_RANGE, arrays_from_adjacency
 __all__ = ["CSRGraph", "as_csr_graph"]
 
 BACKEND_NAME = "fastonl"
+ALL_ATTRIBUTES = (True, True)  # under which NetworkX finds it, whatever attributes it asks for
 NO_WEIGHTS = np.empty(0)
 MOST_NODES = np.iinfo(np.int32).max
 
@@ -25,6 +26,7 @@ class CSRGraph:
 
     Passing an ``nx.Graph`` or a sparse array to a function makes one of these on the way; make it yourself to convert
     once, or to work with graphs too large for NetworkX. It cannot be changed, and copies the arrays that it is given.
+    It has one weight: where a function asks for the name of one, any name means it, and None ignores it.
 
     Parameters
     ----------
@@ -61,6 +63,8 @@ class CSRGraph:
     >>> graph.degrees.tolist()
     [1.0, 2.0, 1.0]
     """
+
+    __networkx_backend__ = BACKEND_NAME  # NetworkX's own functions take it too
 
     indptr: NDArray[np.int32] | NDArray[np.int64]
     indices: NDArray[np.int32]
@@ -145,17 +149,8 @@ class CSRGraph:
         True
         """
         if not isinstance(G, nx.Graph):
-            raise TypeError(f"expected an nx.Graph, got {type(G).__name__}")
-        cache = _conversion_cache(G)
-        key = (frozenset({(weight, 1)}) if weight is not None else False, False)
-        graph = cache.get(key) if cache is not None else None
-        if graph is None:
-            adjacency = cast(Any, G)._adj  # the plain dict of dicts; G.adj would wrap every row
-            nodes, indptr, indices, weights = arrays_from_adjacency(adjacency, weight, G.is_multigraph())
-            graph = cls(indptr, indices, weights, nodes=nodes, directed=G.is_directed(), check=False)
-            if cache is not None:
-                cache[key] = graph
-        return graph
+            raise TypeError(f"expected an nx.Graph, got a {type(G).__module__}.{type(G).__qualname__}")
+        return live_graph(G).csr_graph(weight)
 
     @classmethod
     def from_scipy(
@@ -345,6 +340,34 @@ class CSRGraph:
         data = np.ones(len(self.indices)) if self.weights is None else self.weights
         return sparse.csr_array((data, self.indices, self.indptr), shape=(len(self), len(self)))
 
+    def to_networkx(self) -> nx.Graph[Any]:
+        """The graph as an ``nx.Graph`` or ``nx.DiGraph``, its weights, if it has any, as edge attribute "weight".
+
+        Examples
+        --------
+        >>> import nx_fastonl as fo
+        >>> G = fo.CSRGraph.from_edges([0, 1], [1, 2], weights=[0.5, 2]).to_networkx()
+        >>> G.edges(data="weight")
+        EdgeDataView([(0, 1, 0.5), (1, 2, 2.0)])
+        """
+        rows = np.repeat(np.arange(len(self)), np.diff(self.indptr))
+        once = slice(None) if self._directed else rows <= self.indices
+        sources, targets = (map(self.nodes.__getitem__, ends[once].tolist()) for ends in (rows, self.indices))
+        G: nx.Graph[Any] = nx.DiGraph() if self._directed else nx.Graph()
+        G.add_nodes_from(self.nodes)
+        if self.weights is None:
+            G.add_edges_from(zip(sources, targets, strict=True))
+        else:
+            G.add_weighted_edges_from(zip(sources, targets, self.weights[once].tolist(), strict=True))
+        return G
+
+    @cached_property
+    def unweighted(self) -> CSRGraph:
+        """The same graph with every weight 1."""
+        if self.weights is None:
+            return self
+        return CSRGraph(self.indptr, self.indices, nodes=self.nodes, directed=self._directed, check=False)
+
     @cached_property
     def largest_degree(self) -> float:
         """The largest weighted degree."""
@@ -399,25 +422,129 @@ class CSRGraph:
         return self.to_scipy() @ np.ones(len(self))
 
 
+class LiveGraph:
+    """An nx.Graph as this package sees it: its attributes as they are now, its edges as arrays when they are asked for.
+
+    NetworkX's cache keeps it, and drops it when the graph is changed through its methods; so it may keep the arrays.
+    It refers to the graph's dicts, not to the graph, which would then be freed late. Views, such as ``G.subgraph()``,
+    do not hear of changes to their graph: of them it keeps nothing.
+    """
+
+    __networkx_backend__ = BACKEND_NAME
+
+    def __init__(self, G: nx.Graph[Any]) -> None:
+        self.graph: dict[Any, Any] = G.graph
+        self.attributes: Mapping[Hashable, Mapping[Any, Any]] = cast(Any, G)._node
+        self.adjacency: Mapping[Hashable, Mapping[Hashable, Any]] = cast(Any, G)._adj  # G.adj would wrap every row
+        self._directed = G.is_directed()
+        self._multigraph = G.is_multigraph()
+        self._is_view = hasattr(G, "_graph")
+        self._two_sided = loses_directions(G)
+        self._conversions: dict[str | None, tuple[CSRGraph, int]] = {}
+
+    def __len__(self) -> int:
+        return len(self.attributes)
+
+    def __repr__(self) -> str:
+        return f"LiveGraph of {len(self)} nodes"
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {**self.__dict__, "_conversions": {}}
+
+    def is_directed(self) -> bool:
+        """Whether the edges have a direction."""
+        return self._directed
+
+    def is_multigraph(self) -> bool:
+        """Whether there may be parallel edges."""
+        return self._multigraph
+
+    def csr_graph(self, weight: str | None = "weight", *, recount: bool = False) -> CSRGraph:
+        """The edges and one of their attributes, as arrays.
+
+        NetworkX does not clear its cache where a change fails half-way. A number of nodes that differs is always
+        noticed; with `recount`, which looks at every node, a number of edges too.
+        """
+        graph, entries = self._conversions.get(weight, (None, 0))
+        if graph is None or len(graph) != len(self) or (recount and entries != self._count_entries()):
+            graph = self._convert(weight)
+            if not self._is_view:
+                self._conversions[weight] = graph, self._count_entries()
+        return graph
+
+    def to_networkx(self) -> nx.Graph[Any]:
+        """A NetworkX graph of the same kind, with the same nodes, edges and attributes."""
+        kinds = {
+            (False, False): nx.Graph,
+            (False, True): nx.DiGraph,
+            (True, False): nx.MultiGraph,
+            (True, True): nx.MultiDiGraph,
+        }
+        G: Any = kinds[self._multigraph, self._directed](**self.graph)
+        G.add_nodes_from(self.attributes.items())
+        for u, neighbours in self.adjacency.items():
+            for v, data in neighbours.items():
+                if self._multigraph:
+                    G.add_edges_from((u, v, key, attributes) for key, attributes in data.items())
+                else:
+                    G.add_edge(u, v, **data)
+        return cast("nx.Graph[Any]", G)
+
+    def _convert(self, weight: str | None) -> CSRGraph:
+        nodes, indptr, indices, weights = arrays_from_adjacency(self.adjacency, weight, self._multigraph)
+        if not self._two_sided:
+            return CSRGraph(indptr, indices, weights, nodes=nodes, directed=self._directed, check=False)
+        # As for nx.to_scipy_sparse_array, the edge of the node that comes first counts.
+        rows = np.repeat(np.arange(len(nodes)), np.diff(indptr))
+        once = rows <= indices
+        return CSRGraph.from_edges(rows[once], indices[once], None if weights is None else weights[once], nodes=nodes)
+
+    def _count_entries(self) -> int:
+        return sum(map(len, self.adjacency.values()))
+
+
+def loses_directions(G: nx.Graph[Any]) -> bool:
+    """Whether this is a view of a directed graph as an undirected one: (u, v) and (v, u) are then edges apart."""
+    whole: Any = G
+    while hasattr(whole, "_graph"):
+        whole = whole._graph
+    return whole.is_directed() and not G.is_directed()
+
+
+def live_graph(G: nx.Graph[Any]) -> LiveGraph:
+    """The LiveGraph of `G`, the same each time until `G` changes, where NetworkX's cache may be used."""
+    cache = getattr(G, "__networkx_cache__", None)
+    if cache is None or not nx.config.cache_converted_graphs:
+        return LiveGraph(G)
+    conversions: dict[Any, LiveGraph] = cache.setdefault("backends", {}).setdefault(BACKEND_NAME, {})
+    live = conversions.get(ALL_ATTRIBUTES)
+    if live is None:
+        live = conversions[ALL_ATTRIBUTES] = LiveGraph(G)
+    return live
+
+
 def as_csr_graph(G: Any, weight: str | None = "weight") -> CSRGraph:
-    """The CSRGraph of whatever graph a user passes; `weight` is not looked at where `G` is one already."""
+    """The CSRGraph of whatever graph a user passes; one that is a CSRGraph already has only one weight, or None."""
     if isinstance(G, CSRGraph):
-        return G
+        return G.unweighted if weight is None else G
+    if isinstance(G, LiveGraph):
+        return G.csr_graph(weight)
     if isinstance(G, nx.Graph):
         return CSRGraph.from_networkx(G, weight)
     if sparse.issparse(G):
         return CSRGraph.from_scipy(G, weight=weight)
+    if getattr(G, "__networkx_backend__", None) is not None:
+        return CSRGraph.from_networkx(_to_networkx(G, backend="networkx"), weight)
     hint = "; wrap it in scipy.sparse.csr_array" if isinstance(G, np.ndarray) else ""
     raise TypeError(f"expected an nx.Graph, a scipy sparse array or a CSRGraph, got {type(G).__name__}{hint}")
 
 
-def _conversion_cache(G: nx.Graph[Any]) -> dict[Any, Any] | None:
-    """Where NetworkX keeps what this backend made of `G`; None for views, which are never told of changes."""
-    cache = getattr(G, "__networkx_cache__", None)
-    if cache is None or hasattr(G, "_graph") or not nx.config.cache_converted_graphs:
-        return None
-    conversions: dict[Any, Any] = cache.setdefault("backends", {}).setdefault(BACKEND_NAME, {})
-    return conversions
+def _itself(G: nx.Graph[Any]) -> nx.Graph[Any]:
+    return G
+
+
+# Called with backend="networkx", it gives what NetworkX makes of another backend's graph.
+_to_networkx: Any = nx._dispatchable(_itself, name=f"{BACKEND_NAME}_to_networkx", preserve_all_attrs=True)
 
 
 def _integers(values: ArrayLike, name: str) -> NDArray[np.integer]:

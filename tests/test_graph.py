@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from numpy.testing import assert_array_equal
 from scipy import sparse
 
-from nx_fastonl.graph import CSRGraph, as_csr_graph
+from nx_fastonl.graph import CSRGraph, LiveGraph, as_csr_graph
 from tests import oracles
 from tests.strategies import small_graphs
 
@@ -99,6 +99,41 @@ def test_a_graph_that_changes_while_it_is_converted_is_refused():
         CSRGraph.from_networkx(view)
 
 
+@pytest.mark.parametrize("kind", [nx.DiGraph, nx.MultiDiGraph])
+def test_view_without_directions_has_the_edge_of_the_first_node(kind):
+    D = kind([(0, 1, {"weight": 2}), (1, 0, {"weight": 5}), (2, 0, {"weight": 3}), (2, 2, {"weight": 4}), (2, 1, {})])
+    view = D.to_undirected(as_view=True)
+    expected = nx.to_scipy_sparse_array(view).toarray()
+    assert_array_equal(dense(CSRGraph.from_networkx(view)), expected)
+    assert_array_equal(expected, expected.T)
+
+
+def test_weights_of_arrays_can_be_ignored():
+    graph = CSRGraph.from_edges([0, 1], [1, 2], weights=[0.5, 3.0], nodes=["a", "b", "c"])
+    plain = as_csr_graph(graph, weight=None)
+    assert plain.weights is None
+    assert plain.degrees.tolist() == [1.0, 2.0, 1.0]
+    assert list(plain) == ["a", "b", "c"]
+    assert as_csr_graph(graph) is graph
+    assert as_csr_graph(graph, weight=None) is plain
+    assert as_csr_graph(plain, weight=None) is plain
+
+
+def test_live_graph_of_another_kind_of_dict():
+    """Graphs may keep their adjacency in something other than a dict."""
+
+    class Ordered(dict):
+        pass
+
+    class Graph(nx.Graph):
+        adjlist_outer_dict_factory = Ordered
+        adjlist_inner_dict_factory = Ordered
+        edge_attr_dict_factory = Ordered
+
+    G = Graph([(0, 1, {"weight": 2}), (1, 2, {"weight": 3})])
+    assert LiveGraph(G).csr_graph().degrees.tolist() == [2.0, 5.0, 3.0]
+
+
 class TestCache:
     def test_second_conversion_is_the_first(self):
         G = nx.path_graph(4)
@@ -147,8 +182,14 @@ class TestCache:
 
     def test_graph_with_a_cached_conversion_can_be_pickled(self):
         G = nx.path_graph(4)
+        size = len(pickle.dumps(G))
         CSRGraph.from_networkx(G)
-        assert nx.utils.graphs_equal(pickle.loads(pickle.dumps(G)), G)
+        pickled = pickle.dumps(G)
+        assert len(pickled) < size + 400  # without the arrays
+        again = pickle.loads(pickled)
+        assert nx.utils.graphs_equal(again, G)
+        again.add_edge(0, 3)
+        assert CSRGraph.from_networkx(again).number_of_edges() == 4
 
 
 class TestFromScipy:
