@@ -6,6 +6,9 @@ import math
 from collections.abc import Hashable, Mapping
 from numbers import Integral, Real
 
+import numpy as np
+from numpy.typing import NDArray
+
 from nx_fastonl._convert import WEIGHT_RANGE
 from nx_fastonl.graph import CSRGraph
 
@@ -13,11 +16,12 @@ from nx_fastonl.graph import CSRGraph
 SMALLEST_FRACTION = 1e-12
 
 # The rows and values of a sparse vector over the nodes.
-SparseVector = tuple[list[int], list[float]]
+SparseVector = tuple[NDArray[np.intp], NDArray[np.float64]]
 
 
-def check_fraction(name: str, value: float) -> None:
+def check_fraction(name: str, value: float) -> float:
     check_strictly_between(name, value, 0.0, 1.0)
+    return float(value)  # what numpy has in single precision would make all that follows single
 
 
 def check_strictly_between(name: str, value: float, least: float, most: float) -> None:
@@ -29,10 +33,11 @@ def check_strictly_between(name: str, value: float, least: float, most: float) -
         )
 
 
-def check_positive(name: str, value: float) -> None:
+def check_positive(name: str, value: float) -> float:
     _check_number(name, value)
     if not 0.0 < value <= WEIGHT_RANGE[1]:
         raise ValueError(f"{name} must be a positive number up to {WEIGHT_RANGE[1]:g}, got {value!r}")
+    return float(value)
 
 
 def check_at_least_zero(name: str, value: float) -> None:
@@ -85,10 +90,9 @@ def sparse_vector(graph: CSRGraph, masses: Mapping[Hashable, float], name: str) 
             vector[row] = vector.get(row, 0.0) + value
     if not vector:
         raise ValueError(f"{name} sums to zero; at least one node needs a positive value")
-    return list(vector), list(vector.values())
+    return np.array(list(vector)), np.array(list(vector.values()))
 
 
 def distribution(graph: CSRGraph, masses: Mapping[Hashable, float], name: str) -> SparseVector:
     rows, values = sparse_vector(graph, masses, name)
-    total = math.fsum(values)
-    return rows, [value / total for value in values]
+    return rows, values / math.fsum(values)

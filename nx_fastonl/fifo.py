@@ -9,9 +9,11 @@ from typing import Any, Literal, cast, overload
 
 import networkx as nx
 import numpy as np
+from numpy.typing import NDArray
 
 from nx_fastonl._checks import check_count, check_fraction, check_positive, sparse_vector
 from nx_fastonl._convert import dict_from_arrays
+from nx_fastonl._dispatch import dispatchable
 from nx_fastonl.graph import CSRGraph, as_csr_graph
 from nx_fastonl.push import PushResult, System, local_push
 
@@ -74,6 +76,7 @@ def fifo_push(
     max_operations: int | None = ...,
     full_output: Literal[True],
 ) -> tuple[dict[Any, float], dict[Any, float], PushInfo]: ...
+@dispatchable
 def fifo_push(
     G: Any,
     source: Hashable | Mapping[Hashable, float],
@@ -155,12 +158,12 @@ def fifo_push(
     {1: 0.0625, 2: 0.125}
     """
     graph = as_csr_graph(G, weight)
-    check_positive("epsilon", epsilon)
+    epsilon = check_positive("epsilon", epsilon)
     if kind == "ppr":
-        check_fraction("alpha", alpha)
+        alpha = check_fraction("alpha", alpha)
         system, limit = System(shift=0.0, slope=1.0 / (1.0 - alpha)), epsilon
     elif kind == "laplacian":
-        check_positive("alpha", alpha)
+        alpha = check_positive("alpha", alpha)
         if graph.is_directed():
             raise nx.NetworkXNotImplemented(
                 'kind="laplacian" needs an undirected graph; kind="ppr" takes directed ones'
@@ -188,7 +191,7 @@ def fifo_push(
 
 
 def _push_info(
-    graph: CSRGraph, system: System, limit: float, sources: list[int], mass: float, result: PushResult
+    graph: CSRGraph, system: System, limit: float, sources: NDArray[np.intp], mass: float, result: PushResult
 ) -> PushInfo:
     # Every push settles at least this part of `limit` for each of its neighbours.
     least_settled = limit * system.settled_part(graph.largest_degree)

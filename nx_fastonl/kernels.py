@@ -15,6 +15,7 @@ from scipy import linalg, sparse
 from nx_fastonl._batch import check_jobs, rows_of, stack_rows
 from nx_fastonl._checks import check_between, check_positive
 from nx_fastonl._convert import dict_from_arrays
+from nx_fastonl._dispatch import dispatchable
 from nx_fastonl._kernel_table import KERNELS, SMOOTHNESS_RANGE, KernelParameters, checked_parameters, full_name
 from nx_fastonl.graph import CSRGraph, as_csr_graph
 from nx_fastonl.push import NEVER_CANCELLED, PushResult, System, diagonal_entries, local_push
@@ -295,6 +296,7 @@ def kernel_column(
     full_output: Literal[True],
     **parameters: Unpack[KernelParameters],
 ) -> tuple[dict[Any, float], KernelInfo]: ...
+@dispatchable
 def kernel_column(
     G: Any,
     node: Hashable,
@@ -382,7 +384,7 @@ def kernel_column(
     True
     """
     graph = as_csr_graph(G, weight)
-    check_positive("epsilon", epsilon)
+    epsilon = check_positive("epsilon", epsilon)
     on_graph = GraphKernel(graph, kernel, smoothness, **parameters)
     u = graph.index(node)
     result = on_graph.push(u, epsilon)
@@ -422,6 +424,7 @@ def kernel_matrix(
     progress: bool = ...,
     **parameters: Unpack[KernelParameters],
 ) -> NDArray[np.float64]: ...
+@dispatchable
 def kernel_matrix(
     G: Any,
     nodes: Iterable[Hashable] | None = None,
@@ -485,7 +488,7 @@ def kernel_matrix(
     True
     """
     graph = as_csr_graph(G, weight)
-    check_positive("epsilon", epsilon)
+    epsilon = check_positive("epsilon", epsilon)
     check_jobs(n_jobs)
     on_graph = GraphKernel(graph, kernel, smoothness, **parameters)
     rows = rows_of(graph, nodes, "nodes")

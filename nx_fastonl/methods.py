@@ -93,8 +93,7 @@ def _epsilon(kernel: GraphKernel, options: LabelerOptions) -> float:
     epsilon = options.get("epsilon")
     if epsilon is None:
         epsilon = 0.1 / len(kernel.graph)
-    check_positive("epsilon", epsilon)
-    return epsilon
+    return check_positive("epsilon", epsilon)
 
 
 def _fastonl_fifo(kernel: GraphKernel, options: LabelerOptions) -> Learner:

@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 
 from nx_fastonl._batch import rows_of, with_progress
 from nx_fastonl._checks import check_whole
+from nx_fastonl._dispatch import dispatchable
 from nx_fastonl._labels import Labels, PlainLabels, arrivals, checked_label, distinct_labels, is_missing
 from nx_fastonl.certificates import CertifiedLabel, certify
 from nx_fastonl.fastonl import FastONL, FifoFastONL
@@ -491,6 +492,7 @@ class OnlineNodeLabeler:
         return random.Random((self._seed << 64) | (u << 32) | n_learned).random()
 
 
+@dispatchable
 def online_node_labeling(
     G: Any,
     labels: Labels,

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Hashable, Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Literal, NamedTuple, cast, overload
 
 import networkx as nx
@@ -22,17 +22,19 @@ from nx_fastonl._checks import (
     sparse_vector,
 )
 from nx_fastonl._convert import dict_from_arrays
+from nx_fastonl._dispatch import dispatchable
 from nx_fastonl.graph import CSRGraph, as_csr_graph
 from nx_fastonl.push import NEVER_CANCELLED, PushResult, System, local_push
 
 __all__ = ["PageRankInfo", "personalized_pagerank_local", "ppr_matrix"]
 
 # Where a push that aims at an L1 error starts; it falls from there as far as the error asks.
-FIRST_EPSILON = 1e-4
+FIRST_EPSILON = 1e-6
 # The L1 error of the vector that starts everywhere, where none is asked for.
 GLOBAL_TOLERANCE = 1e-6
 # What floating point adds to the L1 error of a vector of walks, times the probability to stop.
 ROUNDING = 1e-15
+ONE = np.ones(1)
 
 
 @dataclass(frozen=True)
@@ -86,6 +88,7 @@ def personalized_pagerank_local(
     top_k: int | None = ...,
     full_output: Literal[True],
 ) -> tuple[dict[Any, float], PageRankInfo]: ...
+@dispatchable
 def personalized_pagerank_local(
     G: Any,
     alpha: float = 0.85,
@@ -166,10 +169,9 @@ def personalized_pagerank_local(
     True
     """
     graph = as_csr_graph(G, weight)
-    check_fraction("alpha", alpha)
-    check_positive("epsilon", epsilon)
+    alpha, epsilon = check_fraction("alpha", alpha), check_positive("epsilon", epsilon)
     if tol is not None:
-        check_positive("tol", tol)
+        tol = check_positive("tol", tol)
     check_count("max_iter", max_iter)
     check_count("top_k", top_k)
     if nstart is not None:
@@ -179,10 +181,13 @@ def personalized_pagerank_local(
         check_mapping("dangling", dangling)
     if personalization is None and tol is None:
         tol = GLOBAL_TOLERANCE  # nothing is local about it
-    seeds = distribution(graph, _as_weights(graph, personalization), "personalization")
+    if personalization is None:
+        seeds = everywhere(graph)
+    else:
+        seeds = distribution(graph, _as_weights(graph, personalization), "personalization")
     jumps = None if dangling is None else distribution(graph, dangling, "dangling")
 
-    found = _pagerank(graph, seeds, jumps, alpha, epsilon, tol, max_iter)
+    found = pagerank_vector(graph, seeds, jumps, alpha, epsilon, tol, max_iter)
     nodes, values, certain = found.nodes, found.values, None
     if top_k is not None:
         top = np.argsort(-values, kind="stable")[:top_k]
@@ -194,6 +199,7 @@ def personalized_pagerank_local(
     return pagerank, PageRankInfo(found.l1_error, certain, *work)
 
 
+@dispatchable
 def ppr_matrix(
     G: Any,
     sources: Iterable[Hashable] | None = None,
@@ -249,14 +255,13 @@ def ppr_matrix(
     ((2, 34), 10)
     """
     graph = as_csr_graph(G, weight)
-    check_fraction("alpha", alpha)
-    check_positive("epsilon", epsilon)
+    alpha, epsilon = check_fraction("alpha", alpha), check_positive("epsilon", epsilon)
     check_count("top_k", top_k)
     check_jobs(n_jobs)
     rows = rows_of(graph, sources, "sources")
 
     def row(u: int, cancelled: NDArray[np.uint8]) -> tuple[NDArray[np.int32], NDArray[np.float64]]:
-        found = _pagerank(graph, ([u], [1.0]), None, alpha, epsilon, cancelled=cancelled)
+        found = pagerank_vector(graph, (np.array([u]), ONE), None, alpha, epsilon, cancelled=cancelled)
         kept = np.argsort(-found.values, kind="stable")[:top_k]
         kept = kept[np.argsort(found.nodes[kept])]
         return found.nodes[kept], found.values[kept]
@@ -264,7 +269,7 @@ def ppr_matrix(
     return stack_rows(row, rows, len(graph), n_jobs, progress)
 
 
-class _PageRank(NamedTuple):
+class PageRankVector(NamedTuple):
     """A PageRank vector over the nodes that were pushed, with what is known of its error."""
 
     nodes: NDArray[np.int32]
@@ -276,17 +281,21 @@ class _PageRank(NamedTuple):
         return sum(getattr(result, counter) for _, result in self.walks)
 
 
-def _pagerank(
+def pagerank_vector(
     graph: CSRGraph,
     seeds: SparseVector,
     jumps: SparseVector | None,
     damping: float,
-    epsilon: float,
+    epsilon: float = FIRST_EPSILON,
     tol: float | None = None,
     max_iter: int | None = None,
     cancelled: NDArray[np.uint8] = NEVER_CANCELLED,
-) -> _PageRank:
+    start: NDArray[np.float64] | None = None,
+) -> PageRankVector:
     """PageRank of `seeds` where dead ends jump to `jumps`, by default back to the seeds.
+
+    `start` is a guess for the whole vector: only what it lacks is pushed. It is not looked at where dead ends jump to
+    anything but the seeds.
 
     Let Y(b) be the vector of walks from b that die in dead ends, and leak(b) = 1 - |Y(b)| what they lose there. Walks
     that jump to q instead give x = Y(p) + kappa Y(q) with kappa = leak(p) / (1 - leak(q)). Residuals rho_p and rho_q
@@ -296,12 +305,20 @@ def _pagerank(
     rounding = ROUNDING / (1.0 - damping)
     mass_tolerance = None
     if tol is not None:
-        if tol < 2.0 * rounding:
-            raise ValueError(f"tol must be at least {2.0 * rounding:.1g}, where rounding errors begin, got {tol!r}")
+        if tol < smallest_tolerance(damping):
+            least = f"{smallest_tolerance(damping):.1g}"
+            raise ValueError(f"tol must be at least {least}, where rounding errors begin, got {tol!r}")
         epsilon = FIRST_EPSILON
         mass_tolerance = (tol - rounding) * (1.0 - damping if graph.has_dead_ends else 1.0)
     else:
         epsilon = _scaled_epsilon(graph, seeds, epsilon)
+
+    guess = None
+    if start is not None and (jumps is None or not graph.has_dead_ends):
+        # x = Y(p) / |Y(p)|, and the leak of Y(p) is what is in dead ends times damping / (1 - damping).
+        kept = 1.0 / (1.0 + damping / (1.0 - damping) * float(start[graph.degrees == 0.0].sum()))
+        guess = kept * start / ((1.0 - damping) * system.pivots(graph.degrees))
+        seeds = _rest(graph, system, seeds, guess)
 
     def walk(vector: SparseVector) -> tuple[PushResult, NDArray[np.int32], NDArray[np.float64], float]:
         result = local_push(
@@ -309,6 +326,8 @@ def _pagerank(
         )
         if not result.converged:
             raise nx.PowerIterationFailedConvergence(max_iter)
+        if guess is not None:
+            result = replace(result, estimate=guess[result.nodes] + result.estimate)
         nodes, estimate = result.pushed()
         degrees = graph.degrees[nodes]
         values = (1.0 - damping) * system.pivots(degrees) * estimate
@@ -318,11 +337,11 @@ def _pagerank(
     result, nodes, values, leak = walk(seeds)
     if jumps is None or leak == 0.0:
         scale = 1.0 / (1.0 - leak)
-        return _PageRank(nodes, scale * values, scale * result.residual_mass + rounding, [(scale, result)])
+        return PageRankVector(nodes, scale * values, scale * result.residual_mass + rounding, [(scale, result)])
     again, nodes_again, values_again, leak_again = walk(jumps)
     kappa = leak / (1.0 - leak_again)
     union, position = np.unique(np.concatenate([nodes, nodes_again]), return_inverse=True)
-    return _PageRank(
+    return PageRankVector(
         union,
         np.bincount(position, np.concatenate([values, kappa * values_again])).astype(np.float64),
         result.residual_mass + kappa * again.residual_mass + rounding,
@@ -330,16 +349,34 @@ def _pagerank(
     )
 
 
+def _rest(graph: CSRGraph, system: System, source: SparseVector, estimate: NDArray[np.float64]) -> SparseVector:
+    """The residual of an estimate over all nodes: ``source - H @ estimate``."""
+    residual = graph.to_scipy().T @ estimate - system.pivots(graph.degrees) * estimate
+    residual[source[0]] += source[1]
+    return np.arange(len(graph)), residual
+
+
+def smallest_tolerance(damping: float) -> float:
+    """The smallest L1 error that can be asked for: twice what rounding may add."""
+    return 2.0 * ROUNDING / (1.0 - damping)
+
+
+def everywhere(graph: CSRGraph) -> SparseVector:
+    """Every node alike."""
+    n = len(graph)
+    return np.arange(n), np.full(n, 1.0 / n)
+
+
 def _scaled_epsilon(graph: CSRGraph, seeds: SparseVector, epsilon: float) -> float:
     """Epsilon for the heaviest seed's share of the mass, and small enough that this seed is pushed."""
     rows, masses = seeds
-    heaviest = max(masses)
-    u = rows[masses.index(heaviest)]
+    heaviest = float(masses.max())
+    u = rows[masses.argmax()]
     neighbours = int(graph.indptr[u + 1] - graph.indptr[u])
     return min(epsilon * heaviest, heaviest / max(neighbours, 1))
 
 
-def _error_per_degree(graph: CSRGraph, found: _PageRank) -> float:
+def _error_per_degree(graph: CSRGraph, found: PageRankVector) -> float:
     """The e in |x - estimate| <= e * D, entry by entry: max(|r| / D), on undirected graphs."""
     error = 0.0
     for factor, result in found.walks:
@@ -349,7 +386,7 @@ def _error_per_degree(graph: CSRGraph, found: _PageRank) -> float:
     return error
 
 
-def _top_is_certain(graph: CSRGraph, found: _PageRank, top: NDArray[np.intp], top_k: int) -> bool:
+def _top_is_certain(graph: CSRGraph, found: PageRankVector, top: NDArray[np.intp], top_k: int) -> bool:
     """Whether every value of the top k, less its error, beats every other value plus its error."""
     if len(top) == len(graph):
         return True
@@ -370,8 +407,6 @@ def _top_is_certain(graph: CSRGraph, found: _PageRank, top: NDArray[np.intp], to
 
 def _as_weights(graph: CSRGraph, personalization: Any) -> Mapping[Hashable, float]:
     """The seeds as {node: weight}, from a dict or its like, a node, or an iterable of nodes."""
-    if personalization is None:
-        return dict.fromkeys(graph.nodes, 1.0)
     if personalization in graph:
         return {personalization: 1.0}
     if hasattr(personalization, "items"):

@@ -127,8 +127,8 @@ def give_back(graph: CSRGraph, workspace: Workspace) -> None:
 
 def local_push(
     graph: CSRGraph,
-    sources: Sequence[int],
-    masses: Sequence[float],
+    sources: Sequence[int] | NDArray[np.intp],
+    masses: Sequence[float] | NDArray[np.float64],
     system: System,
     epsilon: float,
     *,

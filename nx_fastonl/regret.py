@@ -9,6 +9,7 @@ from typing import Any, Literal, Unpack
 import numpy as np
 
 from nx_fastonl._checks import check_positive, check_whole
+from nx_fastonl._dispatch import dispatchable
 from nx_fastonl._kernel_table import KernelParameters
 from nx_fastonl._labels import Labels, arrivals, checked_label, is_missing
 from nx_fastonl.graph import as_csr_graph
@@ -19,6 +20,7 @@ __all__ = ["labeling_cut", "regret_bound"]
 EXACT_BY_DEFAULT = 2_000
 
 
+@dispatchable
 def regret_bound(
     G: Any,
     k: int,
@@ -96,8 +98,7 @@ def regret_bound(
     check_whole("k", k, least=2)
     if method not in ("relaxation", "fastonl-fifo"):
         raise ValueError(f'method must be "relaxation" or "fastonl-fifo", got {method!r}')
-    epsilon = 0.1 / n if epsilon is None else epsilon
-    check_positive("epsilon", epsilon)
+    epsilon = check_positive("epsilon", 0.1 / n if epsilon is None else epsilon)
     on_graph = GraphKernel(graph, kernel, smoothness, **parameters)
     if exact is None:
         exact = n <= EXACT_BY_DEFAULT
@@ -111,6 +112,7 @@ def regret_bound(
     return regret + math.sqrt(2.0 * errors)
 
 
+@dispatchable
 def labeling_cut(
     G: Any,
     labels: Labels,
