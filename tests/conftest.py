@@ -43,3 +43,10 @@ def real_labels():
 @pytest.fixture
 def karate():
     return nx.karate_club_graph()
+
+
+@pytest.fixture
+def _no_note_on_the_cache():
+    """NetworkX says whenever it uses a converted graph again; a test that expects it need not hear it."""
+    with nx.config(warnings_to_ignore={"cache"}):
+        yield

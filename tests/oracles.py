@@ -87,6 +87,14 @@ def networkx_pagerank(G, **parameters):
     return nx.pagerank(G, tol=1e-12 / len(G), max_iter=2000, **parameters)
 
 
+def outcome(function, *args, **kwargs):
+    """What a call returns, or the type of what it raises: to compare with NetworkX in either case."""
+    try:
+        return function(*args, **kwargs)
+    except Exception as error:  # noqa: BLE001 - whatever it is
+        return type(error)
+
+
 def inverse_kernel(W, name, beta=None, b=None, S=None):
     """K^-1 of the paper's Table 1, as it is defined; 0 to the power -1/2 is 0."""
     n = len(W)
