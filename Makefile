@@ -1,4 +1,4 @@
-.PHONY: help build checked test lint bench
+.PHONY: help build checked test networkx lint bench
 
 help:  ## List the targets
 	@grep -E '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 12
@@ -12,11 +12,15 @@ checked:  ## Run the test suite against a build with bounds checks
 test:  ## Run the test suite
 	python -m pytest
 
+networkx:  ## Run the whole test suite of NetworkX through the backend
+	cd "$$(mktemp -d)" && NETWORKX_TEST_BACKEND=fastonl NETWORKX_FALLBACK_TO_NX=True python -m pytest -q -p no:cacheprovider --pyargs networkx
+
 lint:  ## Check style, spelling and types
 	.ci/lint
 
 bench:  ## Compare with the peers on the graphs of ../shared/data
 	python -m tests.benchmarks.bench_pagerank
+	python -m tests.benchmarks.bench_backend
 	python -m tests.benchmarks.bench_online engine
 	python -m tests.benchmarks.bench_online growth
 	python -m tests.benchmarks.bench_online speed
