@@ -21,13 +21,17 @@ _HOME = {
     "regret_bound": "regret",
 }
 
-__all__ = [*_HOME, "__version__"]
+_MODULES = ("datasets", "experiments", "plotting")
+
+__all__ = [*_HOME, *_MODULES, "__version__"]
 
 
 def __getattr__(name: str) -> Any:
     """Load a public name on first use, so that `import nx_fastonl` alone is cheap."""
     if name == "__version__":
         return importlib.import_module("importlib.metadata").version("nx-fastonl")
+    if name in _MODULES:
+        return importlib.import_module(f"{__name__}.{name}")
     if name not in _HOME:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     value = getattr(importlib.import_module(f"{__name__}.{_HOME[name]}"), name)

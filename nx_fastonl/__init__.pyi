@@ -1,3 +1,6 @@
+from nx_fastonl import datasets as datasets
+from nx_fastonl import experiments as experiments
+from nx_fastonl import plotting as plotting
 from nx_fastonl.certificates import CertifiedLabel as CertifiedLabel
 from nx_fastonl.fifo import PushInfo as PushInfo
 from nx_fastonl.fifo import fifo_push as fifo_push
@@ -23,12 +26,15 @@ __all__ = [
     "PageRankInfo",
     "PushInfo",
     "__version__",
+    "datasets",
+    "experiments",
     "fifo_push",
     "kernel_column",
     "kernel_matrix",
     "labeling_cut",
     "online_node_labeling",
     "personalized_pagerank_local",
+    "plotting",
     "ppr_matrix",
     "regret_bound",
 ]

@@ -1,0 +1,434 @@
+"""Graphs with labels to try things on: two that need no download, and those of the paper."""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Callable, Hashable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, NamedTuple, cast
+
+import networkx as nx
+import numpy as np
+from numpy.typing import NDArray
+from scipy import sparse
+
+from nx_fastonl.graph import CSRGraph
+
+__all__ = [
+    "DATASETS",
+    "Dataset",
+    "data_folder",
+    "fetch_blogcatalog",
+    "fetch_citeseer",
+    "fetch_cora",
+    "fetch_mnist_knn",
+    "fetch_ogbn_arxiv",
+    "fetch_political_blogs",
+    "fetch_pubmed",
+    "is_available",
+    "load",
+    "load_digits_graph",
+    "load_karate",
+    "summary",
+]
+
+# The environment variable that names the folder where downloaded files are kept and looked for.
+DATA_HOME = "NX_FASTONL_DATA"
+
+
+class RemoteFile(NamedTuple):
+    """A published file: where it is, and what it must be to the bit."""
+
+    name: str
+    url: str
+    sha256: str
+
+
+_GITHUB = "https://raw.githubusercontent.com"
+_FASTONL = f"{_GITHUB}/baojian/FastONL/035cbf7ff3de421aef833cab626d59b671cf42c3/datasets"
+_DEEPWALK = f"{_GITHUB}/phanein/deepwalk/6e6dff245e4692e9bea47e9017c1034e51afbf29/example_graphs"
+_NETBENCHMARK = f"{_GITHUB}/DEEP-PolyU/NetBenchmark/eb6d7273dd85dfac76e3fb19aafff707ae35fe54/data/ogbn-arxiv"
+
+FILES = {
+    "political-blogs": (
+        RemoteFile(
+            "political-blog.npz",
+            f"{_FASTONL}/political-blog.npz",
+            "84009995b87ab92b3efaafb3dc2bac4094e52eed87e6e79190902522406f3ac5",
+        ),
+    ),
+    "cora": (
+        RemoteFile(
+            "cora.npz", f"{_FASTONL}/cora.npz", "6bc9c2bdd7395c59772f0a53f072386991a141175e550545ba62854864c8a31c"
+        ),
+    ),
+    "citeseer": (
+        RemoteFile(
+            "citeseer.npz",
+            f"{_FASTONL}/citeseer.npz",
+            "28393f8bd374877ace60883b152c3bc4be19beae29ec6fd52c689c8f4c6a44be",
+        ),
+    ),
+    "pubmed": (
+        RemoteFile(
+            "pubmed.npz", f"{_FASTONL}/pubmed.npz", "462306a6242bd7dfae530b4f51ab3ee5e9642332d69bdaa57e56877a3c84fe71"
+        ),
+    ),
+    "mnist-knn": (
+        RemoteFile(
+            "mnist-tr-nei10.npz",
+            f"{_FASTONL}/mnist-tr-nei10.npz",
+            "8d47745d6fc931fbdf2d02d8dc6a9e2e1b71caa1324555cd790fafebccebdb68",
+        ),
+    ),
+    "blogcatalog": (
+        RemoteFile(
+            "blogcatalog.mat",
+            f"{_DEEPWALK}/blogcatalog.mat",
+            "d4f4fb89ce1ccd4b7e2a183386c000773cc9362cc61f1be5b246a6d9c259da8f",
+        ),
+    ),
+    "ogbn-arxiv": (
+        RemoteFile(
+            "ogbn-arxiv-adj_full.npz",
+            f"{_NETBENCHMARK}/adj_full.npz",
+            "920dae5bad3f63b07f5b8883493b298f026778d7358c14b955985bacbbd13771",
+        ),
+        RemoteFile(
+            "ogbn-arxiv-class_map.json",
+            f"{_NETBENCHMARK}/class_map.json",
+            "7db3b1c89beeaa51c10d43b5888b60fb8b23a73ced4ca6df0a413240a3820b77",
+        ),
+    ),
+}
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Dataset:
+    """A graph whose nodes have labels.
+
+    Attributes
+    ----------
+    name : str
+        The name, as `DATASETS` has it.
+    graph : CSRGraph or nx.Graph
+        Undirected. As an nx.Graph, its nodes have their label as attribute "label".
+    labels : dict
+        ``{node: label}`` of the nodes that have one.
+    description : str
+        What the nodes, the edges and the labels are, and where they come from.
+    """
+
+    name: str
+    graph: CSRGraph | nx.Graph[Any]
+    labels: dict[Hashable, Hashable]
+    description: str
+
+    def __repr__(self) -> str:
+        n, m = self.graph.number_of_nodes(), self.graph.number_of_edges()
+        return f"Dataset {self.name}: {n:,} nodes, {m:,} edges, {len(set(self.labels.values()))} labels"
+
+
+def load_karate(*, as_networkx: bool = False, data_home: str | os.PathLike[str] | None = None) -> Dataset:  # noqa: ARG001
+    """Zachary's karate club; the label is the club that a member joined after the split.
+
+    Parameters
+    ----------
+    as_networkx : bool, default False
+        Whether the graph is an ``nx.Graph`` rather than a `CSRGraph`.
+    data_home : path, optional
+        Not needed: NetworkX has the graph.
+
+    Returns
+    -------
+    Dataset
+
+    Examples
+    --------
+    >>> from nx_fastonl.datasets import load_karate
+    >>> load_karate()
+    Dataset karate: 34 nodes, 78 edges, 2 labels
+    """
+    G = nx.karate_club_graph()
+    labels = nx.get_node_attributes(G, "club")
+    return _dataset("karate", CSRGraph.from_networkx(G), labels, as_networkx)
+
+
+def load_digits_graph(
+    *,
+    n_neighbors: int = 10,
+    as_networkx: bool = False,
+    data_home: str | os.PathLike[str] | None = None,  # noqa: ARG001
+) -> Dataset:
+    """scikit-learn's 1,797 handwritten digits, each joined to those that look most like it. Needs scikit-learn.
+
+    Parameters
+    ----------
+    n_neighbors : int, default 10
+        Two images are joined if one is among so many nearest neighbours of the other.
+    as_networkx : bool, default False
+        Whether the graph is an ``nx.Graph`` rather than a `CSRGraph`.
+    data_home : path, optional
+        Not needed: scikit-learn has the images.
+
+    Returns
+    -------
+    Dataset
+
+    Raises
+    ------
+    ImportError
+        If scikit-learn is not installed.
+
+    Examples
+    --------
+    >>> from nx_fastonl.datasets import load_digits_graph
+    >>> load_digits_graph()
+    Dataset digits: 1,797 nodes, 12,340 edges, 10 labels
+    """
+    try:
+        from sklearn.datasets import load_digits
+        from sklearn.neighbors import kneighbors_graph
+    except ImportError as error:
+        raise ImportError("the digits come with scikit-learn: pip install scikit-learn") from error
+    digits = load_digits()
+    nearest = kneighbors_graph(digits.data, n_neighbors)
+    return _dataset("digits", CSRGraph.from_scipy(nearest.maximum(nearest.T)), _numbered(digits.target), as_networkx)
+
+
+def fetch_cora(*, as_networkx: bool = False, data_home: str | os.PathLike[str] | None = None) -> Dataset:
+    """Cora: 2,485 papers on machine learning, joined by citations; the label is the subject. Needs pooch.
+
+    Parameters
+    ----------
+    as_networkx : bool, default False
+        Whether the graph is an ``nx.Graph`` rather than a `CSRGraph`.
+    data_home : path, optional
+        The folder where downloaded files are kept and looked for. By default the one that the environment variable
+        ``NX_FASTONL_DATA`` names, or a cache folder of the user.
+
+    Returns
+    -------
+    Dataset
+
+    Raises
+    ------
+    ConnectionError
+        If a file is not in the folder and cannot be downloaded; the message says which file goes where.
+    ImportError
+        If pooch is not installed.
+
+    Examples
+    --------
+    >>> from nx_fastonl.datasets import fetch_cora
+    >>> fetch_cora()  # doctest: +SKIP
+    Dataset cora: 2,485 nodes, 5,069 edges, 7 labels
+    """
+    return _from_npz("cora", as_networkx, data_home)
+
+
+def fetch_citeseer(*, as_networkx: bool = False, data_home: str | os.PathLike[str] | None = None) -> Dataset:
+    """Citeseer: 2,110 papers of computer science, joined by citations; the label is the area. As `fetch_cora`."""
+    return _from_npz("citeseer", as_networkx, data_home)
+
+
+def fetch_pubmed(*, as_networkx: bool = False, data_home: str | os.PathLike[str] | None = None) -> Dataset:
+    """PubMed: 19,717 papers on diabetes, joined by citations; the label is the type of diabetes. As `fetch_cora`."""
+    return _from_npz("pubmed", as_networkx, data_home)
+
+
+def fetch_political_blogs(*, as_networkx: bool = False, data_home: str | os.PathLike[str] | None = None) -> Dataset:
+    """Political blogs: 1,222 blogs of 2004, joined by links; the label is liberal or conservative. As `fetch_cora`."""
+    return _from_npz("political-blogs", as_networkx, data_home)
+
+
+def fetch_mnist_knn(*, as_networkx: bool = False, data_home: str | os.PathLike[str] | None = None) -> Dataset:
+    """12,000 digits of MNIST, joined to their nearest neighbours and weighted by likeness. As `fetch_cora`."""
+    return _from_npz("mnist-knn", as_networkx, data_home)
+
+
+def fetch_blogcatalog(*, as_networkx: bool = False, data_home: str | os.PathLike[str] | None = None) -> Dataset:
+    """BlogCatalog: 10,312 bloggers, joined by friendship; the label is the last of their groups. As `fetch_cora`."""
+    from scipy import io
+
+    (path,) = _fetch("blogcatalog", data_home)
+    found = io.loadmat(path)
+    groups = sparse.csr_array(found["group"])
+    groups.sort_indices()
+    last = groups.indices[groups.indptr[1:] - 1]  # as the paper has it; every blogger has a group
+    return _dataset(
+        "blogcatalog", CSRGraph.from_scipy(sparse.csr_array(found["network"])), _numbered(last), as_networkx
+    )
+
+
+def fetch_ogbn_arxiv(*, as_networkx: bool = False, data_home: str | os.PathLike[str] | None = None) -> Dataset:
+    """ogbn-arxiv: 169,343 papers of arXiv, joined by citations; the label is one of 40 areas. As `fetch_cora`."""
+    adjacency, classes = _fetch("ogbn-arxiv", data_home)
+    A = _csr(adjacency)
+    numbers = json.loads(classes.read_text())
+    labels: dict[Hashable, Hashable] = {u: numbers[str(u)] for u in range(A.shape[0])}
+    return _dataset("ogbn-arxiv", CSRGraph.from_scipy(((A + A.T) > 0).astype(np.float64)), labels, as_networkx)
+
+
+DATASETS: dict[str, Callable[..., Dataset]] = {
+    "karate": load_karate,
+    "digits": load_digits_graph,
+    "political-blogs": fetch_political_blogs,
+    "citeseer": fetch_citeseer,
+    "cora": fetch_cora,
+    "blogcatalog": fetch_blogcatalog,
+    "mnist-knn": fetch_mnist_knn,
+    "pubmed": fetch_pubmed,
+    "ogbn-arxiv": fetch_ogbn_arxiv,
+}
+
+
+def summary(name: str) -> str:
+    """What the dataset of this name is, in a sentence.
+
+    Raises
+    ------
+    ValueError
+        If there is none.
+
+    Examples
+    --------
+    >>> from nx_fastonl.datasets import summary
+    >>> summary("karate")
+    "Zachary's karate club; the label is the club that a member joined after the split."
+    """
+    text = cast(str, _loader(name).__doc__)
+    return text.split("\n\n")[0].removesuffix(" As `fetch_cora`.").removesuffix(" Needs pooch.")
+
+
+def is_available(name: str, data_home: str | os.PathLike[str] | None = None) -> bool:
+    """Whether the files of the dataset of this name are there, so that no download is needed.
+
+    Raises
+    ------
+    ValueError
+        If there is none.
+
+    Examples
+    --------
+    >>> from nx_fastonl.datasets import is_available
+    >>> is_available("karate")
+    True
+    """
+    _loader(name)
+    return all((data_folder(data_home) / file.name).is_file() for file in FILES.get(name, ()))
+
+
+def load(name: str, *, as_networkx: bool = False, data_home: str | os.PathLike[str] | None = None) -> Dataset:
+    """The dataset of this name: what its own function gives.
+
+    Raises
+    ------
+    ValueError
+        If there is none.
+
+    Examples
+    --------
+    >>> from nx_fastonl import datasets
+    >>> datasets.load("karate").labels[33]
+    'Officer'
+    """
+    return _loader(name)(as_networkx=as_networkx, data_home=data_home)
+
+
+def _loader(name: str) -> Callable[..., Dataset]:
+    if name not in DATASETS:
+        raise ValueError(f"unknown dataset {name!r}; there are {', '.join(DATASETS)}")
+    return DATASETS[name]
+
+
+def data_folder(data_home: str | os.PathLike[str] | None = None) -> Path:
+    """The folder where downloaded files are kept and looked for.
+
+    Parameters
+    ----------
+    data_home : path, optional
+        A folder, by default the one that the environment variable ``NX_FASTONL_DATA`` names, or a cache folder of the
+        user.
+
+    Returns
+    -------
+    pathlib.Path
+
+    Raises
+    ------
+    ImportError
+        If neither names a folder and pooch, which knows the cache folder, is not installed.
+
+    Examples
+    --------
+    >>> from nx_fastonl.datasets import data_folder
+    >>> data_folder("downloads").name
+    'downloads'
+    """
+    chosen = data_home or os.environ.get(DATA_HOME)
+    if chosen:
+        try:
+            return Path(chosen).expanduser()
+        except RuntimeError as error:  # ~somebody who is not here
+            raise ValueError(f"{chosen} is no folder: {error}") from error
+    return Path(_pooch().os_cache("nx_fastonl"))
+
+
+def _pooch() -> Any:
+    try:
+        import pooch
+    except ImportError as error:
+        raise ImportError("downloads need pooch: pip install pooch") from error
+    return pooch
+
+
+def _fetch(name: str, data_home: str | os.PathLike[str] | None) -> list[Path]:
+    """The files of a dataset, downloaded where they are not in the folder yet, and checked either way."""
+    pooch = _pooch()
+    folder = data_folder(data_home)
+    folder.mkdir(parents=True, exist_ok=True)
+    paths = []
+    for file in FILES[name]:
+        path = folder / file.name
+        if path.exists() and pooch.file_hash(path) != file.sha256:  # which pooch would write over
+            raise ValueError(f"{path} is not the published file, whose SHA-256 is {file.sha256}; move it away")
+        try:
+            pooch.retrieve(file.url, f"sha256:{file.sha256}", file.name, folder)
+        except OSError as error:  # what requests raises without a connection
+            raise ConnectionError(
+                f"{file.name} is not in {folder} and could not be downloaded ({type(error).__name__}). "
+                f"Fetch {file.url} elsewhere and put it there as {file.name}, "
+                f"or set {DATA_HOME} to a folder that has it."
+            ) from error
+        paths.append(path)
+    return paths
+
+
+def _from_npz(name: str, as_networkx: bool, data_home: str | os.PathLike[str] | None) -> Dataset:
+    (path,) = _fetch(name, data_home)
+    with np.load(path) as arrays:
+        labels = _numbered(arrays["labels"])
+    return _dataset(name, CSRGraph.from_scipy(_csr(path)), labels, as_networkx)
+
+
+def _csr(path: Path) -> sparse.csr_array:
+    """A CSR matrix as the published npz files hold it."""
+    with np.load(path) as arrays:
+        parts = arrays["data"].astype(np.float64), arrays["indices"], arrays["indptr"]
+        return sparse.csr_array(parts, shape=tuple(arrays["shape"]))
+
+
+def _numbered(labels: NDArray[Any]) -> dict[Hashable, Hashable]:
+    return dict(enumerate(labels.astype(int).tolist()))
+
+
+def _dataset(name: str, graph: CSRGraph, labels: dict[Hashable, Hashable], as_networkx: bool) -> Dataset:
+    sources = "".join(f" Published at {file.url}" for file in FILES.get(name, ()))
+    if not as_networkx:
+        return Dataset(name, graph, labels, summary(name) + sources)
+    G = graph.to_networkx()
+    nx.set_node_attributes(G, labels, "label")
+    return Dataset(name, G, labels, summary(name) + sources)
