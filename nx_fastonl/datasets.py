@@ -131,15 +131,13 @@ class Dataset:
         return f"Dataset {self.name}: {n:,} nodes, {m:,} edges, {len(set(self.labels.values()))} labels"
 
 
-def load_karate(*, as_networkx: bool = False, data_home: str | os.PathLike[str] | None = None) -> Dataset:  # noqa: ARG001
+def load_karate(*, as_networkx: bool = False) -> Dataset:
     """Zachary's karate club; the label is the club that a member joined after the split.
 
     Parameters
     ----------
     as_networkx : bool, default False
         Whether the graph is an ``nx.Graph`` rather than a `CSRGraph`.
-    data_home : path, optional
-        Not needed: NetworkX has the graph.
 
     Returns
     -------
@@ -156,12 +154,7 @@ def load_karate(*, as_networkx: bool = False, data_home: str | os.PathLike[str] 
     return _dataset("karate", CSRGraph.from_networkx(G), labels, as_networkx)
 
 
-def load_digits_graph(
-    *,
-    n_neighbors: int = 10,
-    as_networkx: bool = False,
-    data_home: str | os.PathLike[str] | None = None,  # noqa: ARG001
-) -> Dataset:
+def load_digits_graph(*, n_neighbors: int = 10, as_networkx: bool = False) -> Dataset:
     """scikit-learn's 1,797 handwritten digits, each joined to those that look most like it. Needs scikit-learn.
 
     Parameters
@@ -170,8 +163,6 @@ def load_digits_graph(
         Two images are joined if one is among so many nearest neighbours of the other.
     as_networkx : bool, default False
         Whether the graph is an ``nx.Graph`` rather than a `CSRGraph`.
-    data_home : path, optional
-        Not needed: scikit-learn has the images.
 
     Returns
     -------
@@ -322,7 +313,7 @@ def is_available(name: str, data_home: str | os.PathLike[str] | None = None) -> 
 
 
 def load(name: str, *, as_networkx: bool = False, data_home: str | os.PathLike[str] | None = None) -> Dataset:
-    """The dataset of this name: what its own function gives.
+    """The dataset of this name: what its own function gives. `data_home` is looked at where there are files to fetch.
 
     Raises
     ------
@@ -335,7 +326,8 @@ def load(name: str, *, as_networkx: bool = False, data_home: str | os.PathLike[s
     >>> datasets.load("karate").labels[33]
     'Officer'
     """
-    return _loader(name)(as_networkx=as_networkx, data_home=data_home)
+    options = {"data_home": data_home} if name in FILES else {}
+    return _loader(name)(as_networkx=as_networkx, **options)
 
 
 def _loader(name: str) -> Callable[..., Dataset]:

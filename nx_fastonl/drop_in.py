@@ -105,7 +105,7 @@ def google_matrix(
 def katz_centrality(
     G: Graph,
     alpha: float = 0.1,
-    beta: float | Mapping[Hashable, float] = 1.0,
+    beta: Any = 1.0,  # a number, or one for each node
     max_iter: int = 1000,
     tol: float = 1.0e-6,
     nstart: Mapping[Hashable, float] | None = None,
@@ -118,11 +118,11 @@ def katz_centrality(
     graph = _converted(G, weight)
     n = len(graph)
     try:
-        b = np.full(n, float(beta))  # type: ignore[arg-type]
+        b = np.full(n, float(beta))
     except (TypeError, ValueError, AttributeError) as error:
-        if set(beta) != set(graph.nodes):  # type: ignore[arg-type]
+        if set(beta) != set(graph.nodes):
             raise nx.NetworkXError("beta dictionary must have a value for every node") from error
-        b = np.array([beta[node] for node in graph.nodes], dtype=float)  # type: ignore[index]
+        b = np.array([beta[node] for node in graph.nodes], dtype=float)
     W = graph.to_scipy()
     if graph.is_directed():
         W = W.T.tocsr()

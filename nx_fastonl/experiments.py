@@ -477,9 +477,7 @@ EXPERIMENTS: dict[str, Experiment] = {
         _epsilon_cells,
         _epsilon,
         partial(_bands, x="epsilon_times_n", y="accuracy", by="method"),
-        lambda frame: (
-            frame.groupby(["graph", "method", "epsilon_times_n"], sort=False)[["accuracy", "seconds"]].mean().round(4)
-        ),
+        _epsilon_table,
     ),
     "operations": Experiment(
         "Edges walked by a push, its two bounds, and power iteration (Figures 3 and 8 to 13)",

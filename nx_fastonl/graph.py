@@ -480,14 +480,15 @@ class LiveGraph:
             (True, False): nx.MultiGraph,
             (True, True): nx.MultiDiGraph,
         }
-        G: Any = kinds[self._multigraph, self._directed](**self.graph)
+        G: Any = kinds[self._multigraph, self._directed]()
+        G.graph.update(self.graph)
         G.add_nodes_from(self.attributes.items())
         for u, neighbours in self.adjacency.items():
             for v, data in neighbours.items():
                 if self._multigraph:
                     G.add_edges_from((u, v, key, attributes) for key, attributes in data.items())
                 else:
-                    G.add_edge(u, v, **data)
+                    G.add_edges_from([(u, v, data)])  # names of attributes need not be texts
         return cast("nx.Graph[Any]", G)
 
     def _convert(self, weight: str | None) -> CSRGraph:

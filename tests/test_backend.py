@@ -387,6 +387,8 @@ class TestConversion:
         G = kind([("a", "b", {"weight": 2, "colour": "red"}), ("b", "a", {"weight": 3}), ("c", "c", {})])
         G.add_node("d", label=4)
         G.graph["name"] = "four"
+        G.graph[1] = "not a text"
+        nx.set_edge_attributes(G, "nor this", 2)
         for graph in (G, G.subgraph(["a", "b", "d"])):
             back = BackendInterface.convert_to_nx(BackendInterface.convert_from_nx(graph))
             assert type(back) is kind
