@@ -264,6 +264,23 @@ class TestNodeClassification:
         assert found == local_and_global_consistency(G, alpha, max_iter, backend=NETWORKX)
 
     @pytest.mark.parametrize("function", [harmonic_function, local_and_global_consistency])
+    def test_ties_that_rounding_decides(self, function):
+        """Two labels mirrored on a graph with a mirror: nodes on its axis tie, but for the order of a sum."""
+        for seed in range(60):
+            rng = np.random.default_rng(seed)
+            names = rng.permutation(15).tolist()  # 0 to 4 on the axis, 5 to 9 and 10 to 14 beside it
+            G = nx.Graph()
+            for _ in range(25):
+                u, v = (names[end] for end in rng.integers(10, size=2))
+                mirrored = {names[i]: names[i if i < 5 else i + 5] for i in range(10)}
+                weight = float(rng.choice([0.1, 0.2, 0.3, 0.7]))
+                G.add_edge(u, v, weight=weight)
+                G.add_edge(mirrored[u], mirrored[v], weight=weight)
+            for end, label in ((5, "left"), (10, "right")):
+                G.add_node(names[end], label=label)
+            assert function(G, backend=BACKEND) == function(G, backend=NETWORKX)
+
+    @pytest.mark.parametrize("function", [harmonic_function, local_and_global_consistency])
     def test_on_real_labels(self, function, real_graph, real_labels):
         G = real_graph("citeseer").to_networkx()
         labels = real_labels("citeseer").tolist()
