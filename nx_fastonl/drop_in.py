@@ -7,6 +7,7 @@ beyond the package, NotImplementedError hands the call back to NetworkX.
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Hashable, Mapping, Sequence
 from typing import Any
 
@@ -24,6 +25,8 @@ Graph = LiveGraph | CSRGraph | sparse.sparray | sparse.spmatrix
 # NetworkX's power iteration stops when a step changes the vector by less than N * tol, and may then be far from where
 # it leads to. The push knows its L1 error: at most this part of N * tol, and never more than this.
 CLOSER = 1e-6
+# NetworkX before 3.6 has the roots of local_and_global_consistency in another order, and so other ties.
+OLD_ROUNDING = [int(number) for number in re.findall(r"\d+", nx.__version__)[:2]] < [3, 6]
 NO_SEED = "personalization gives every node of the graph 0; at least one needs a positive value"
 
 
@@ -142,7 +145,7 @@ def local_and_global_consistency(
 ) -> list[Any]:
     """``nx.node_classification.local_and_global_consistency``: sums in the same order, so ties fall as there."""
     W, degrees, rows, classes, labels = _labelled(G, label_name)
-    root = 1.0 / np.sqrt(degrees)
+    root = np.sqrt(1.0 / degrees) if OLD_ROUNDING else 1.0 / np.sqrt(degrees)
     W.data = alpha * (_along_rows(W, root) * W.data * root[W.indices])
     return _spread(W, 1 - alpha, rows, classes, labels, max_iter)
 
