@@ -85,6 +85,8 @@ def plot_bands(
         If `x` or `y` does not hold numbers.
     ValueError
         If a column is missing or named twice, there are no rows, `band` is not known, or `order` lacks a value.
+    ImportError
+        If matplotlib is not installed.
 
     Examples
     --------
@@ -147,9 +149,11 @@ def plot_error_curves(
     Raises
     ------
     TypeError
-        If something is not a `LabelSequence`.
+        If something is not a `nx_fastonl.LabelSequence`.
     ValueError
         If there are no sequences, or a name has no predictions.
+    ImportError
+        If pandas or matplotlib is not installed.
 
     Examples
     --------
@@ -200,10 +204,11 @@ def plot_labels(
     G : nx.Graph, scipy sparse array or CSRGraph
         Drawn without directions.
     labels : dict or LabelSequence
-        ``{node: label}``, or what `online_node_labeling` returned. Nodes without a label, or with None, are grey.
+        ``{node: label}``, or what `nx_fastonl.online_node_labeling` returned. Nodes without a label, or with None, are
+        grey.
     truth : dict, optional
         The true labels, ``{node: label}``; those of the LabelSequence by default. A node in `labels` with None there
-        is a mistake, as it is for a `LabelSequence`; a node not in `labels`, or without a true label, is not.
+        is a mistake, as it is for a LabelSequence; a node not in `labels`, or without a true label, is not.
     pos : dict, optional
         ``{node: (x, y)}``, by default ``nx.spring_layout(G, seed=0)``.
     ax : matplotlib Axes, optional
@@ -222,7 +227,9 @@ def plot_labels(
     networkx.NetworkXError
         If `pos` misses a node.
     TypeError
-        If `labels` or `truth` is no dict, or a label is not hashable.
+        If `G` is no graph, `labels` or `truth` no dict, or a label is not hashable.
+    ImportError
+        If matplotlib is not installed.
 
     Examples
     --------
@@ -292,12 +299,14 @@ def plot_pagerank(
         If `G` has no nodes.
     networkx.NetworkXError
         If `pos` misses a node.
-    ValueError
-        If `alpha` is out of range.
+    TypeError, ValueError
+        If a parameter is of the wrong type, or `alpha` out of range.
+    ImportError
+        If matplotlib is not installed.
 
     See Also
     --------
-    personalized_pagerank_local
+    nx_fastonl.personalized_pagerank_local
 
     Examples
     --------
@@ -457,7 +466,9 @@ def _points(nodes: Iterable[Any], pos: Positions) -> tuple[list[float], list[flo
 
 
 def _draw_edges(G: nx.Graph[Any], pos: Positions, ax: Axes) -> None:
-    nx.draw_networkx_edges(G, pos, ax=ax, arrows=False, width=0.5, edge_color=EDGE_COLOUR, alpha=0.5)
+    """Draw the edges, fainter where there are more than a thousand, or they would cover the picture."""
+    alpha = 0.5 / max(1.0, G.number_of_edges() / 1000.0)
+    nx.draw_networkx_edges(G, pos, ax=ax, arrows=False, width=0.5, edge_color=EDGE_COLOUR, alpha=alpha)
     ax.set_axis_off()
 
 

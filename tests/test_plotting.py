@@ -24,6 +24,7 @@ matplotlib = pytest.importorskip("matplotlib")
 matplotlib.use("Agg")
 
 from matplotlib import pyplot as plt  # noqa: E402  the backend comes first
+from matplotlib.collections import LineCollection  # noqa: E402
 from matplotlib.colors import to_hex  # noqa: E402
 
 ACCURACIES = {
@@ -350,6 +351,17 @@ def test_kinds_of_graph(ax, G):
     assert {frozenset(line) for line in segments} == {frozenset({(0, 0), (1, 1)}), frozenset({(1, 1), (2, 0)})}
     assert drawn(ax, "no label") == points(pos, [1, 2])
     plot_pagerank(G, 0, pos=pos, ax=ax)
+
+
+def test_many_edges_are_drawn_faintly(ax):
+    darkness = {}
+    for n in (10, 100):
+        G = nx.complete_graph(n)
+        plot_labels(G, dict.fromkeys(G, "a"), pos=nx.circular_layout(G), ax=ax)
+        darkness[n] = next(c for c in ax.collections if isinstance(c, LineCollection)).get_alpha()
+        ax.clear()
+    assert darkness[10] == 0.5
+    assert darkness[100] == pytest.approx(0.5 * 1000 / 4950)
 
 
 def test_graphs_with_loops_or_no_edges(ax):
