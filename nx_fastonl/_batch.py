@@ -11,19 +11,12 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
-from nx_fastonl._checks import check_count
 from nx_fastonl.graph import CSRGraph
 
 # Few enough to keep threads evenly busy, many enough that handing them out costs nothing.
 ROWS_PER_TASK = 16
 
 Row = tuple[NDArray[np.int32], NDArray[np.float64]]
-
-
-def check_jobs(n_jobs: int | None) -> None:
-    check_count("n_jobs", n_jobs, least=-1)
-    if n_jobs == 0:
-        raise ValueError("n_jobs must be a positive number of threads or -1 for all cores, got 0")
 
 
 def rows_of(graph: CSRGraph, nodes: Any, name: str) -> Sequence[int]:

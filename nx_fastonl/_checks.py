@@ -62,6 +62,12 @@ def check_whole(name: str, value: int, least: int) -> None:
         raise ValueError(f"{name} must be at least {least}, got {value!r}")
 
 
+def check_jobs(name: str, value: int | None) -> None:
+    check_count(name, value, least=-1)
+    if value == 0:
+        raise ValueError(f"{name} must be a positive number, or -1 for one on each core, got 0")
+
+
 def check_mapping(name: str, value: object) -> None:
     if not hasattr(value, "items"):
         raise TypeError(f"{name} must be a dict {{node: value}}, got {value!r}")

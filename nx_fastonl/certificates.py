@@ -37,6 +37,17 @@ class CertifiedLabel:
         How much `margin` can be off from that of the exact kernel.
     certain : bool
         Whether ``error < margin``, so that the exact kernel gives the same label for what was learned.
+
+    Examples
+    --------
+    >>> import networkx as nx
+    >>> import nx_fastonl as fo
+    >>> model = fo.OnlineNodeLabeler(nx.karate_club_graph(), classes=["Mr. Hi", "Officer"])
+    >>> model.certify_one(8).certain  # nothing was learned
+    False
+    >>> found = model.fit({0: "Mr. Hi", 33: "Officer"}).certify_one(8)
+    >>> found.label, found.certain
+    ('Officer', True)
     """
 
     label: Any

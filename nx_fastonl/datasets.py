@@ -1,4 +1,7 @@
-"""Graphs with labels to try things on: two that need no download, and those of the paper."""
+"""Graphs with labels to try things on: two that need no download, and those of the paper.
+
+`DATASETS` has the function of each by name, which is what `load` goes by.
+"""
 
 from __future__ import annotations
 
@@ -7,7 +10,7 @@ import os
 from collections.abc import Callable, Hashable
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, NamedTuple, cast
+from typing import Any, NamedTuple, TypeVar, cast
 
 import networkx as nx
 import numpy as np
@@ -33,6 +36,8 @@ __all__ = [
     "load_karate",
     "summary",
 ]
+
+Fetcher = TypeVar("Fetcher", bound=Callable[..., Any])
 
 # The environment variable that names the folder where downloaded files are kept and looked for.
 DATA_HOME = "NX_FASTONL_DATA"
@@ -119,6 +124,17 @@ class Dataset:
         ``{node: label}`` of the nodes that have one.
     description : str
         What the nodes, the edges and the labels are, and where they come from.
+
+    Examples
+    --------
+    >>> from nx_fastonl.datasets import load_karate
+    >>> karate = load_karate()
+    >>> karate
+    Dataset karate: 34 nodes, 78 edges, 2 labels
+    >>> karate.graph
+    CSRGraph with 34 nodes and 78 edges
+    >>> karate.labels[33]
+    'Officer'
     """
 
     name: str
@@ -137,7 +153,7 @@ def load_karate(*, as_networkx: bool = False) -> Dataset:
     Parameters
     ----------
     as_networkx : bool, default False
-        Whether the graph is an ``nx.Graph`` rather than a `CSRGraph`.
+        Whether the graph is an ``nx.Graph`` rather than a `nx_fastonl.CSRGraph`.
 
     Returns
     -------
@@ -162,7 +178,7 @@ def load_digits_graph(*, n_neighbors: int = 10, as_networkx: bool = False) -> Da
     n_neighbors : int, default 10
         Two images are joined if one is among so many nearest neighbours of the other.
     as_networkx : bool, default False
-        Whether the graph is an ``nx.Graph`` rather than a `CSRGraph`.
+        Whether the graph is an ``nx.Graph`` rather than a `nx_fastonl.CSRGraph`.
 
     Returns
     -------
@@ -172,6 +188,8 @@ def load_digits_graph(*, n_neighbors: int = 10, as_networkx: bool = False) -> Da
     ------
     ImportError
         If scikit-learn is not installed.
+    ValueError
+        If `n_neighbors` is not a whole number from 1 to 1,796.
 
     Examples
     --------
@@ -189,59 +207,79 @@ def load_digits_graph(*, n_neighbors: int = 10, as_networkx: bool = False) -> Da
     return _dataset("digits", CSRGraph.from_scipy(nearest.maximum(nearest.T)), _numbered(digits.target), as_networkx)
 
 
+_FETCHED = """
+
+Parameters
+----------
+as_networkx : bool, default False
+    Whether the graph is an ``nx.Graph`` rather than a `nx_fastonl.CSRGraph`.
+data_home : path, optional
+    The folder where downloaded files are kept and looked for: see `data_folder`.
+
+Returns
+-------
+Dataset
+
+Raises
+------
+ConnectionError
+    If a file is not in the folder and cannot be downloaded; the message says which file goes where.
+ImportError
+    If pooch is not installed.
+ValueError
+    If a file, found or downloaded, is not the published one.
+
+Examples
+--------
+>>> from nx_fastonl.datasets import {name}
+>>> {name}()  # doctest: +SKIP
+{shown}
+"""
+
+
+def _fetches(shown: str) -> Callable[[Fetcher], Fetcher]:
+    """Complete the docstring of a function that fetches a dataset, which its example shows like this."""
+
+    def complete(function: Fetcher) -> Fetcher:
+        function.__doc__ = f"{function.__doc__}{_FETCHED.format(name=function.__name__, shown=shown)}"
+        return function
+
+    return complete
+
+
+@_fetches("Dataset cora: 2,485 nodes, 5,069 edges, 7 labels")
 def fetch_cora(*, as_networkx: bool = False, data_home: str | os.PathLike[str] | None = None) -> Dataset:
-    """Cora: 2,485 papers on machine learning, joined by citations; the label is the subject. Needs pooch.
-
-    Parameters
-    ----------
-    as_networkx : bool, default False
-        Whether the graph is an ``nx.Graph`` rather than a `CSRGraph`.
-    data_home : path, optional
-        The folder where downloaded files are kept and looked for. By default the one that the environment variable
-        ``NX_FASTONL_DATA`` names, or a cache folder of the user.
-
-    Returns
-    -------
-    Dataset
-
-    Raises
-    ------
-    ConnectionError
-        If a file is not in the folder and cannot be downloaded; the message says which file goes where.
-    ImportError
-        If pooch is not installed.
-
-    Examples
-    --------
-    >>> from nx_fastonl.datasets import fetch_cora
-    >>> fetch_cora()  # doctest: +SKIP
-    Dataset cora: 2,485 nodes, 5,069 edges, 7 labels
-    """
+    """Cora: 2,485 papers on machine learning, joined by citations; the label is the subject. Needs pooch."""
     return _from_npz("cora", as_networkx, data_home)
 
 
+@_fetches("Dataset citeseer: 2,110 nodes, 3,668 edges, 6 labels")
 def fetch_citeseer(*, as_networkx: bool = False, data_home: str | os.PathLike[str] | None = None) -> Dataset:
-    """Citeseer: 2,110 papers of computer science, joined by citations; the label is the area. As `fetch_cora`."""
+    """Citeseer: 2,110 papers of computer science, joined by citations; the label is the area. Needs pooch."""
     return _from_npz("citeseer", as_networkx, data_home)
 
 
+@_fetches("Dataset pubmed: 19,717 nodes, 44,324 edges, 3 labels")
 def fetch_pubmed(*, as_networkx: bool = False, data_home: str | os.PathLike[str] | None = None) -> Dataset:
-    """PubMed: 19,717 papers on diabetes, joined by citations; the label is the type of diabetes. As `fetch_cora`."""
+    """PubMed: 19,717 papers on diabetes, joined by citations; the label is the type of diabetes. Needs pooch."""
     return _from_npz("pubmed", as_networkx, data_home)
 
 
+@_fetches("Dataset political-blogs: 1,222 nodes, 16,717 edges, 2 labels")
 def fetch_political_blogs(*, as_networkx: bool = False, data_home: str | os.PathLike[str] | None = None) -> Dataset:
-    """Political blogs: 1,222 blogs of 2004, joined by links; the label is liberal or conservative. As `fetch_cora`."""
+    """Political blogs: 1,222 of 2004, joined by links; the label is 0, liberal, or 1, conservative. Needs pooch."""
     return _from_npz("political-blogs", as_networkx, data_home)
 
 
+@_fetches("Dataset mnist-knn: 12,000 nodes, 97,089 edges, 10 labels")
 def fetch_mnist_knn(*, as_networkx: bool = False, data_home: str | os.PathLike[str] | None = None) -> Dataset:
-    """12,000 digits of MNIST, joined to their nearest neighbours and weighted by likeness. As `fetch_cora`."""
+    """12,000 digits of MNIST, joined to their nearest neighbours and weighted by likeness. Needs pooch."""
     return _from_npz("mnist-knn", as_networkx, data_home)
 
 
+@_fetches("Dataset blogcatalog: 10,312 nodes, 333,983 edges, 39 labels")
 def fetch_blogcatalog(*, as_networkx: bool = False, data_home: str | os.PathLike[str] | None = None) -> Dataset:
-    """BlogCatalog: 10,312 bloggers, joined by friendship; the label is the last of their groups. As `fetch_cora`."""
+    """BlogCatalog: 10,312 bloggers, joined by friendship; the label is the last of their groups. Needs pooch."""
     from scipy import io
 
     (path,) = _fetch("blogcatalog", data_home)
@@ -254,8 +292,9 @@ def fetch_blogcatalog(*, as_networkx: bool = False, data_home: str | os.PathLike
     )
 
 
+@_fetches("Dataset ogbn-arxiv: 169,343 nodes, 1,157,799 edges, 40 labels")
 def fetch_ogbn_arxiv(*, as_networkx: bool = False, data_home: str | os.PathLike[str] | None = None) -> Dataset:
-    """ogbn-arxiv: 169,343 papers of arXiv, joined by citations; the label is one of 40 areas. As `fetch_cora`."""
+    """ogbn-arxiv: 169,343 papers of arXiv, joined by citations; the label is one of 40 areas. Needs pooch."""
     adjacency, classes = _fetch("ogbn-arxiv", data_home)
     A = _csr(adjacency)
     numbers = json.loads(classes.read_text())
@@ -263,6 +302,8 @@ def fetch_ogbn_arxiv(*, as_networkx: bool = False, data_home: str | os.PathLike[
     return _dataset("ogbn-arxiv", CSRGraph.from_scipy(((A + A.T) > 0).astype(np.float64)), labels, as_networkx)
 
 
+#: The function of each dataset by name, which is what `load` goes by: karate, digits, political-blogs, citeseer, cora,
+#: blogcatalog, mnist-knn, pubmed and ogbn-arxiv.
 DATASETS: dict[str, Callable[..., Dataset]] = {
     "karate": load_karate,
     "digits": load_digits_graph,
@@ -279,10 +320,19 @@ DATASETS: dict[str, Callable[..., Dataset]] = {
 def summary(name: str) -> str:
     """What the dataset of this name is, in a sentence.
 
+    Parameters
+    ----------
+    name : str
+        One of `DATASETS`.
+
+    Returns
+    -------
+    str
+
     Raises
     ------
     ValueError
-        If there is none.
+        If there is no such dataset.
 
     Examples
     --------
@@ -291,16 +341,30 @@ def summary(name: str) -> str:
     "Zachary's karate club; the label is the club that a member joined after the split."
     """
     text = cast(str, _loader(name).__doc__)
-    return text.split("\n\n")[0].removesuffix(" As `fetch_cora`.").removesuffix(" Needs pooch.")
+    return text.split("\n\n")[0].removesuffix(" Needs pooch.")
 
 
 def is_available(name: str, data_home: str | os.PathLike[str] | None = None) -> bool:
     """Whether the files of the dataset of this name are there, so that no download is needed.
 
+    Parameters
+    ----------
+    name : str
+        One of `DATASETS`.
+    data_home : path, optional
+        The folder for downloaded files: see `data_folder`.
+
+    Returns
+    -------
+    bool
+        True also where there are no files to download. Whether they are the published ones is not looked at.
+
     Raises
     ------
     ValueError
-        If there is none.
+        If there is no such dataset.
+    ImportError
+        If no folder is named and pooch, which knows the cache folder, is not installed.
 
     Examples
     --------
@@ -313,12 +377,29 @@ def is_available(name: str, data_home: str | os.PathLike[str] | None = None) -> 
 
 
 def load(name: str, *, as_networkx: bool = False, data_home: str | os.PathLike[str] | None = None) -> Dataset:
-    """The dataset of this name: what its own function gives. `data_home` is looked at where there are files to fetch.
+    """The dataset of this name: what its own function gives.
+
+    Parameters
+    ----------
+    name : str
+        One of `DATASETS`.
+    as_networkx : bool, default False
+        Whether the graph is an ``nx.Graph`` rather than a `nx_fastonl.CSRGraph`.
+    data_home : path, optional
+        The folder for downloaded files: see `data_folder`. Looked at where there are files to fetch.
+
+    Returns
+    -------
+    Dataset
 
     Raises
     ------
     ValueError
-        If there is none.
+        If there is no such dataset, or a file is not the published one.
+    ConnectionError
+        If a file is not in the folder and cannot be downloaded; the message says which file goes where.
+    ImportError
+        If what the dataset needs, pooch or scikit-learn, is not installed.
 
     Examples
     --------
@@ -353,6 +434,8 @@ def data_folder(data_home: str | os.PathLike[str] | None = None) -> Path:
     ------
     ImportError
         If neither names a folder and pooch, which knows the cache folder, is not installed.
+    ValueError
+        If the folder starts with ``~name`` and there is no such user.
 
     Examples
     --------

@@ -1,6 +1,7 @@
 """The paper's evaluation as code: run-times, accuracies, sweeps, operations and bounds, magnitudes.
 
-Each experiment is a list of cells, work for one cell, and a picture; `run` does the rest.
+Each experiment is a list of cells, work for one cell, and a picture; `run` does the rest. `EXPERIMENTS` has them by
+name.
 """
 
 from __future__ import annotations
@@ -19,7 +20,7 @@ from typing import TYPE_CHECKING, Any, cast
 import numpy as np
 
 from nx_fastonl import datasets
-from nx_fastonl._checks import check_whole
+from nx_fastonl._checks import check_jobs, check_whole
 from nx_fastonl._runs import Cell, Row, run_cells
 from nx_fastonl.fifo import fifo_push
 from nx_fastonl.graph import CSRGraph
@@ -73,6 +74,24 @@ class Experiment:
         What the numbers of its `summary` are.
     graphs : tuple of str
         The datasets that it is run on by default.
+    cells : callable
+        From the name of a dataset and the number of trials to the pieces of work, each a dict.
+    work : callable
+        From a cell to the measurements, each a dict.
+    picture : callable
+        Draws the rows of one graph, given those rows, all rows, and the axes.
+    summary : callable
+        From all rows to a small table.
+    alone : bool
+        Whether others at work would disturb what it measures.
+
+    Examples
+    --------
+    >>> from nx_fastonl.experiments import EXPERIMENTS
+    >>> EXPERIMENTS["nnz"].title
+    'Nodes that power iteration has reached after each step (Figure 15)'
+    >>> EXPERIMENTS["nnz"].cells("karate", 2)
+    [{'graph': 'karate', 'source': 2}, {'graph': 'karate', 'source': 11}]
     """
 
     title: str
@@ -101,22 +120,22 @@ def run(
     Parameters
     ----------
     name : str
-        The experiment.
+        The experiment, one of `EXPERIMENTS`.
     graphs : str or sequence of str, optional
-        Datasets to run it on, by default those of the paper; see `datasets.DATASETS`.
+        Datasets to run it on, by default those of the paper; see `nx_fastonl.datasets.DATASETS`.
     trials : int, optional
         Random orders of arrival, or sources, for each graph, by default 10.
     quick : bool, default False
         Two trials on the karate club and the digits, unless `trials` or `graphs` says otherwise: seconds, without a
         download.
     jobs : int, optional
-        Processes to use, by default 1; -1 for one on each core. Times are always taken one at a time.
+        Processes to use, by default 1; -1 for one on each core (needs joblib). Times are always taken one at a time.
     out : path, default "results"
         The folder. What is in its CSV file from an earlier run, also one that was stopped, is not computed again.
     data_home : path, optional
-        Where the datasets' files are: see `datasets.fetch_cora`.
+        Where the datasets' files are: see `nx_fastonl.datasets.data_folder`.
     progress : bool, default False
-        Show a progress bar.
+        Show a progress bar (needs tqdm).
 
     Returns
     -------
@@ -126,7 +145,14 @@ def run(
     Raises
     ------
     ValueError
-        If there is no such experiment or dataset, or a number is out of range.
+        If there is no such experiment or dataset, a number is out of range, or the CSV file in the folder holds
+        something else.
+    TypeError
+        If `trials` or `jobs` is not a whole number.
+    ConnectionError
+        If a dataset cannot be downloaded: see `nx_fastonl.datasets.fetch_cora`.
+    ImportError
+        If pandas, matplotlib, or what a dataset, `jobs` or `progress` needs is not installed.
 
     Examples
     --------
@@ -141,6 +167,7 @@ def run(
     if trials is None:
         trials = 2 if quick else 10
     check_whole("trials", trials, least=1)
+    check_jobs("jobs", jobs)
     if graphs is None:
         graphs = QUICK if quick else experiment.graphs
     chosen = [graphs] if isinstance(graphs, str) else list(dict.fromkeys(graphs))
@@ -160,10 +187,33 @@ def run(
 def summary(name: str, frame: pd.DataFrame) -> pd.DataFrame:
     """What a run of the experiment found, in a small table.
 
+    Parameters
+    ----------
+    name : str
+        The experiment, one of `EXPERIMENTS`.
+    frame : pandas.DataFrame
+        What `run` returned, or its CSV file.
+
+    Returns
+    -------
+    pandas.DataFrame
+        What its numbers are, ``EXPERIMENTS[name].table`` says.
+
     Raises
     ------
     ValueError
         If there is no such experiment.
+    KeyError
+        If the frame is that of another experiment, and lacks a column.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> from nx_fastonl import experiments
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     frame = experiments.run("nnz", "karate", trials=2, out=folder)
+    >>> experiments.summary("nnz", frame).loc["karate", [0, 1, 2, 3, 4]].tolist()
+    [0.029, 0.191, 0.706, 0.882, 1.0]
     """
     return _experiment(name).summary(frame)
 
@@ -432,6 +482,8 @@ def _median_edges(frame: pd.DataFrame) -> pd.DataFrame:
     return medians[frame["quantity"].unique()].round(0)
 
 
+#: The experiments by name, which is what `run` goes by: accuracy, runtime, error-curves, smoothness, epsilon,
+#: operations, magnitudes and nnz.
 EXPERIMENTS: dict[str, Experiment] = {
     "accuracy": Experiment(
         "Accuracy of all methods over random orders (Table 6)",

@@ -41,6 +41,18 @@ class PushInfo:
         nothing is left or the budget ended first.
     outcome : str
         ``"converged"`` or ``"budget exhausted"``.
+
+    Examples
+    --------
+    >>> import networkx as nx
+    >>> import nx_fastonl as fo
+    >>> _, residual, info = fo.fifo_push(nx.path_graph(5), 0, alpha=0.5, epsilon=0.1, full_output=True)
+    >>> info.operations, info.pushes, info.outcome
+    (4, 3, 'converged')
+    >>> info.residual_mass == sum(residual.values())
+    True
+    >>> info.operations <= info.local_bound <= info.worst_case_bound
+    True
     """
 
     operations: int
@@ -106,8 +118,9 @@ def fifo_push(
     epsilon : float, default 1e-6
         The residual per neighbour below which a node rests. Smaller is more accurate and reaches further.
     kind : {"ppr", "laplacian"}, default "ppr"
-        ``"ppr"``: personalised PageRank, ``x = alpha (I - (1 - alpha) P^T)^-1 b`` with ``P = D^-1 W`` (type-L).
-        ``"laplacian"``: the regularised Laplacian, ``x = (alpha I + D - W)^-1 b`` (type-calL).
+        ``"ppr"``: personalised PageRank, ``x = alpha (I - (1 - alpha) P^T)^-1 b`` with ``P = D^-1 W``; the
+        paper's type-L.
+        ``"laplacian"``: the regularised Laplacian, ``x = (alpha I + D - W)^-1 b``; its other type.
     weight : str or None, default "weight"
         The edge attribute that holds the weight, 1 where it is missing. None ignores weights.
     max_operations : int, optional

@@ -43,10 +43,23 @@ class CSRGraph:
         False skips the check that no neighbour is listed twice and that an undirected graph is symmetric, for arrays
         known to be right. Whatever could read past an array is always checked.
 
+    Attributes
+    ----------
+    indptr, indices : numpy.ndarray of int
+        As given. All arrays are read-only.
+    weights : numpy.ndarray of float, or None
+        As given, or None: every weight is 1.
+    degrees : numpy.ndarray of float
+        The sum of the weights in each row, or the number of neighbours where there are no weights.
+    nodes : sequence of hashable
+        The names of the nodes, in the order of the rows.
+
     Raises
     ------
     ValueError
         If the arrays do not describe a graph.
+    TypeError
+        If `nodes` is not a sequence, or a name cannot be hashed.
     networkx.NetworkXPointlessConcept
         If there are no nodes.
 
@@ -135,6 +148,8 @@ class CSRGraph:
         ------
         ValueError
             If a weight is negative, infinite, not a number, or too large or small to compute with.
+        TypeError
+            If `G` is not an ``nx.Graph``.
         networkx.NetworkXPointlessConcept
             If `G` has no nodes.
 
@@ -181,7 +196,12 @@ class CSRGraph:
         Raises
         ------
         ValueError
-            If `A` is not square, has a bad weight, or is not symmetric though ``directed=False``.
+            If `A` is not square, has a bad weight, or is not symmetric though ``directed=False``, or if `nodes` does
+            not name each row once.
+        TypeError
+            If `A` is not sparse, or `nodes` is not a sequence.
+        networkx.NetworkXPointlessConcept
+            If there are no rows.
 
         Examples
         --------
@@ -243,7 +263,11 @@ class CSRGraph:
         Raises
         ------
         ValueError
-            If the arrays differ in length or an end or a weight is out of range.
+            If the arrays differ in length, an end or a weight is out of range, or `nodes` does not name each node once.
+        TypeError
+            If `nodes` is not a sequence.
+        networkx.NetworkXPointlessConcept
+            If there are no nodes.
 
         Examples
         --------
@@ -302,28 +326,96 @@ class CSRGraph:
                 array.flags.writeable = False
 
     def is_directed(self) -> bool:
-        """Whether the rows hold out-edges only."""
+        """Whether the rows hold out-edges only.
+
+        Returns
+        -------
+        bool
+
+        Examples
+        --------
+        >>> import nx_fastonl as fo
+        >>> fo.CSRGraph.from_edges([0, 1], [1, 2], directed=True).is_directed()
+        True
+        """
         return self._directed
 
     def is_multigraph(self) -> bool:
-        """Always False: parallel edges were added up."""
+        """Whether there may be parallel edges: never, as they were added up.
+
+        Returns
+        -------
+        bool
+            False.
+
+        Examples
+        --------
+        >>> import networkx as nx
+        >>> import nx_fastonl as fo
+        >>> graph = fo.CSRGraph.from_networkx(nx.MultiGraph([(0, 1), (0, 1)]))
+        >>> graph.is_multigraph(), graph.weights.tolist()
+        (False, [2.0, 2.0])
+        """
         return False
 
     def number_of_nodes(self) -> int:
-        """The number of nodes."""
+        """The number of nodes.
+
+        Returns
+        -------
+        int
+
+        Examples
+        --------
+        >>> import nx_fastonl as fo
+        >>> fo.CSRGraph.from_edges([0, 1], [1, 2], n=5).number_of_nodes()
+        5
+        """
         return len(self)
 
     def number_of_edges(self) -> int:
-        """The number of edges, a self-loop counting as one."""
+        """The number of edges, a self-loop counting as one.
+
+        Returns
+        -------
+        int
+
+        Examples
+        --------
+        >>> import nx_fastonl as fo
+        >>> fo.CSRGraph.from_edges([0, 1, 2], [1, 2, 2]).number_of_edges()
+        3
+        """
         return len(self.indices) if self._directed else (len(self.indices) + self._self_loops) // 2
 
     def index(self, node: Hashable) -> int:
         """The row of `node`.
 
+        Parameters
+        ----------
+        node : node
+            What `nodes` has in that row, or equals it.
+
+        Returns
+        -------
+        int
+            The position of the node in `nodes`, counted from 0.
+
         Raises
         ------
         networkx.NodeNotFound
             If `node` is not in the graph.
+
+        See Also
+        --------
+        CSRGraph.rows_of
+
+        Examples
+        --------
+        >>> import networkx as nx
+        >>> import nx_fastonl as fo
+        >>> fo.CSRGraph.from_networkx(nx.path_graph(["a", "b", "c"])).index("b")
+        1
         """
         u = self._find(node)
         if u is None:
@@ -331,17 +423,64 @@ class CSRGraph:
         return u
 
     def rows_of(self, nodes: Iterable[Hashable]) -> list[int]:
-        """The rows of several nodes, as `index` gives them."""
+        """The rows of several nodes, as `index` gives them.
+
+        Parameters
+        ----------
+        nodes : iterable of nodes
+            In any order; a node may come more than once.
+
+        Returns
+        -------
+        list of int
+            In the same order.
+
+        Raises
+        ------
+        networkx.NodeNotFound
+            If a node is not in the graph.
+        TypeError
+            If `nodes` is not iterable.
+
+        See Also
+        --------
+        CSRGraph.index
+
+        Examples
+        --------
+        >>> import networkx as nx
+        >>> import nx_fastonl as fo
+        >>> fo.CSRGraph.from_networkx(nx.path_graph(["a", "b", "c"])).rows_of(["c", "a"])
+        [2, 0]
+        """
         n = len(self.nodes) if self._index is None else 0
         return [node if type(node) is int and 0 <= node < n else self.index(node) for node in nodes]
 
     def to_scipy(self) -> sparse.csr_array:
-        """The adjacency matrix, sharing this graph's arrays where it can."""
+        """The adjacency matrix, sharing this graph's arrays where it can.
+
+        Returns
+        -------
+        scipy.sparse.csr_array
+            Rows and columns follow `nodes`; every entry is 1 where there are no weights.
+
+        Examples
+        --------
+        >>> import nx_fastonl as fo
+        >>> fo.CSRGraph.from_edges([0, 1], [1, 2]).to_scipy().toarray()
+        array([[0., 1., 0.],
+               [1., 0., 1.],
+               [0., 1., 0.]])
+        """
         data = np.ones(len(self.indices)) if self.weights is None else self.weights
         return sparse.csr_array((data, self.indices, self.indptr), shape=(len(self), len(self)))
 
     def to_networkx(self) -> nx.Graph[Any]:
         """The graph as an ``nx.Graph`` or ``nx.DiGraph``, its weights, if it has any, as edge attribute "weight".
+
+        Returns
+        -------
+        nx.Graph or nx.DiGraph
 
         Examples
         --------

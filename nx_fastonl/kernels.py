@@ -12,8 +12,8 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import linalg, sparse
 
-from nx_fastonl._batch import check_jobs, rows_of, stack_rows
-from nx_fastonl._checks import check_between, check_positive
+from nx_fastonl._batch import rows_of, stack_rows
+from nx_fastonl._checks import check_between, check_jobs, check_positive
 from nx_fastonl._convert import dict_from_arrays
 from nx_fastonl._dispatch import dispatchable
 from nx_fastonl._kernel_table import KERNELS, SMOOTHNESS_RANGE, KernelParameters, checked_parameters, full_name
@@ -232,9 +232,10 @@ class GraphKernel:
     def estimated_trace(self) -> float:
         """The trace of M from a sample of its diagonal, the same sample on every call.
 
-        With ``H z + r = e_u`` and k the sum of c over the component of u, an entry of the diagonal of inv(H) is
-        ``z_u + r z + (sum of r)^2 / k`` and a rest that is of second order in r, and not negative. The part
-        ``1 / k`` that all of them have in common is summed exactly, the rest from nodes drawn by ``S / (c + D)``.
+        With ``H z + r = e_u`` an entry of the diagonal of inv(H) is ``z_u + r z + r inv(H) r``. The last term is at
+        least ``(sum of r)^2 / k``, k being the sum of c over the component of u, and at least ``r r / pivot``; the sum
+        of both stands for it here. The part ``1 / k`` that all entries have in common is summed exactly, the rest from
+        nodes drawn by ``S / (c + D)``.
         """
         graph = self.graph
         rows = np.arange(len(graph))
@@ -263,6 +264,14 @@ class KernelInfo:
         The value of the nodes that are not in the column: 0, but for ``"augmented-laplacian"``, which is dense.
     operations, pushes, epochs : int
         Edges walked, nodes pushed, and passes over the active nodes.
+
+    Examples
+    --------
+    >>> import networkx as nx
+    >>> import nx_fastonl as fo
+    >>> column, info = fo.kernel_column(nx.path_graph(100), 0, full_output=True)
+    >>> len(column) < 100, info.elsewhere, info.error < 1e-3
+    (True, 0.0, True)
     """
 
     error: float
@@ -327,7 +336,15 @@ def kernel_column(
         - ``"augmented-laplacian"``: L + b 11^T + beta I
     smoothness : float, optional
         lam / n, between 1e-9 and 1e9, by default 0.15. Larger means that labels are expected to change more often
-        along edges, and that less is learned from far away.
+        along edges, and that less is learned from far away; but for ``"normalized-adjacency"``, whose `beta` grows
+        with it unless given, that more is, and ``"scaled-laplacian"``, whose `beta` makes up for it.
+    epsilon : float, default 1e-6
+        The residual per neighbour below which a node rests, times c for ``"laplacian"`` and ``"augmented-laplacian"``,
+        where c is lam / n or beta + lam / n. Smaller is more accurate and reaches further.
+    weight : str or None, default "weight"
+        The edge attribute that holds the weight, 1 where it is missing. None ignores weights.
+    full_output : bool, default False
+        Also return a `KernelInfo`: the error bound and the work done.
     lam : float, optional
         The absolute value, instead of `smoothness`.
     beta : float, optional
@@ -338,13 +355,6 @@ def kernel_column(
     S : dict, array or number, optional
         For the two scaled kernels: a positive diagonal, as ``{node: value}``, in the order of the nodes, or the same
         for all; by default the degrees.
-    epsilon : float, default 1e-6
-        The residual per neighbour below which a node rests, times c for ``"laplacian"`` and ``"augmented-laplacian"``,
-        where c is lam / n or beta + lam / n. Smaller is more accurate and reaches further.
-    weight : str or None, default "weight"
-        The edge attribute that holds the weight, 1 where it is missing. None ignores weights.
-    full_output : bool, default False
-        Also return a `KernelInfo`: the error bound and the work done.
 
     Returns
     -------
@@ -357,13 +367,17 @@ def kernel_column(
     Raises
     ------
     networkx.NodeNotFound
-        If `node` is not in the graph.
+        If `node`, or a node of `S`, is not in the graph.
     networkx.NetworkXNotImplemented
         If `G` is directed.
     networkx.NetworkXPointlessConcept
         If `G` has no nodes.
     TypeError, ValueError
         If the kernel is unknown, or a parameter is not one of its own, of the wrong type or out of range.
+
+    See Also
+    --------
+    kernel_matrix
 
     Notes
     -----
@@ -446,9 +460,7 @@ def kernel_matrix(
         Undirected. The conversion of an nx.Graph is kept: see `CSRGraph.from_networkx`.
     nodes : iterable of nodes, optional
         Whose rows to compute, by default those of every node.
-    kernel, smoothness, lam, beta, b, S
-        As for `kernel_column`.
-    epsilon : float, default 1e-6
+    kernel, smoothness, epsilon
         As for `kernel_column`.
     exact : bool, default False
         Factorise the dense matrix instead: O(n^3) time and O(n^2) memory, for up to 20,000 nodes.
@@ -458,23 +470,33 @@ def kernel_matrix(
         The edge attribute that holds the weight, 1 where it is missing. None ignores weights.
     progress : bool, default False
         Show a progress bar (needs tqdm).
+    lam, beta, b, S : optional
+        As for `kernel_column`.
 
     Returns
     -------
-    scipy.sparse.csr_array, or numpy.ndarray where `exact`
-        Row i belongs to ``nodes[i]``; columns follow ``list(G)``. M is symmetric, so rows are columns; pushed rows are
-        so up to their error. Memory is that of the values reached; rows of ``"augmented-laplacian"`` are full.
+    scipy.sparse.csr_array or numpy.ndarray
+        Dense where `exact`, else sparse. Row i belongs to ``nodes[i]``; columns follow ``list(G)``. M is symmetric, so
+        rows are columns; pushed rows are so up to their error. Memory is that of the values reached; rows of
+        ``"augmented-laplacian"`` are full.
 
     Raises
     ------
     networkx.NodeNotFound
-        If a node is not in the graph.
+        If a node, or one of `S`, is not in the graph.
     networkx.NetworkXNotImplemented
         If `G` is directed.
     networkx.NetworkXPointlessConcept
         If `G` has no nodes.
     TypeError, ValueError
-        If a parameter is of the wrong type or out of range, or the graph is too large for `exact`.
+        If the kernel is unknown, a parameter is not one of its own, of the wrong type or out of range, or the graph is
+        too large for `exact`.
+    ImportError
+        If `progress` is asked for and tqdm is not installed.
+
+    See Also
+    --------
+    kernel_column
 
     Examples
     --------
@@ -489,7 +511,7 @@ def kernel_matrix(
     """
     graph = as_csr_graph(G, weight)
     epsilon = check_positive("epsilon", epsilon)
-    check_jobs(n_jobs)
+    check_jobs("n_jobs", n_jobs)
     on_graph = GraphKernel(graph, kernel, smoothness, **parameters)
     rows = rows_of(graph, nodes, "nodes")
     if exact:

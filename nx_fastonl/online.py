@@ -69,19 +69,20 @@ class OnlineNodeLabeler:
     epsilon : float, optional
         For the two FastONL methods, the residual per neighbour below which a node rests, by default 0.1 / n as in the
         paper. Larger is faster and less accurate. The same epsilon gives both the same bound on the error of scores, of
-        which ``"fastonl-fifo"`` often uses less. On very small graphs the default is coarse, and 1e-6 costs little.
-        Without degrees in their scaling, ``"laplacian"`` and ``"augmented-laplacian"`` reach much further for the same
-        epsilon than the other kernels, and take as much longer.
+        which ``"fastonl-fifo"`` often uses less. Where few labels are known, or all of them are learned by `fit`, a
+        tenth of the default is usually more accurate. Without degrees in their scaling, ``"laplacian"`` and
+        ``"augmented-laplacian"`` reach much further for the same epsilon than the other kernels, and take as much
+        longer.
     trace : {"estimate", "paper", "exact"} or float, default "estimate"
         The trace of the kernel matrix, which sets how sure the learner is of itself, the less the larger: estimated
         from a sample, k n^2 as in the paper's experiments (almost uniform distributions; for ``"argmax"`` that hardly
         matters), exact (up to 20,000 nodes), or a number.
-    dtype : {"float64", "float32"}, default "float64"
-        For ``"fastonl"``, what the diffusion is kept in. Single precision halves what a label takes; `certify_one`
-        then has rounding errors to fear and is seldom certain.
     symmetrized : bool, default False
         For ``"fastonl-fifo"``: score by the mean of a row and a column of the approximate kernel, as the paper's
         analysis does. Takes memory for every node that the columns of learned nodes reach.
+    dtype : {"float64", "float32"}, default "float64"
+        For ``"fastonl"``, what the diffusion is kept in. Single precision halves what a label takes; `certify_one`
+        then has rounding errors to fear and is seldom certain.
     terms : int, default 10
         For ``"approximate"``: the terms of the power series beyond the first.
     trees : int, default 5
@@ -89,12 +90,18 @@ class OnlineNodeLabeler:
 
     Raises
     ------
+    networkx.NodeNotFound
+        If a node of `S` is not in the graph.
     networkx.NetworkXNotImplemented
         If `G` is directed.
     networkx.NetworkXPointlessConcept
         If `G` has no nodes.
     TypeError, ValueError
         If a parameter is unknown, of the wrong type or out of range, or the graph too large for an exact kernel.
+
+    See Also
+    --------
+    online_node_labeling : Predict and learn a whole stream.
 
     Notes
     -----
@@ -186,7 +193,20 @@ class OnlineNodeLabeler:
         return {self._graph.nodes[u]: self._classes[y] for u, y in self._learned.items()}
 
     def clone(self) -> OnlineNodeLabeler:
-        """A new labeler with the same graph, parameters and random draws, which has learned nothing."""
+        """A new labeler with the same graph, parameters and random draws, which has learned nothing.
+
+        Returns
+        -------
+        OnlineNodeLabeler
+
+        Examples
+        --------
+        >>> import networkx as nx
+        >>> import nx_fastonl as fo
+        >>> model = fo.OnlineNodeLabeler(nx.karate_club_graph()).fit({0: "Mr. Hi", 33: "Officer"})
+        >>> model.clone()
+        OnlineNodeLabeler(method='fastonl', kernel='normalized-laplacian'): 0 labels, 0 of 34 nodes learned
+        """
         return type(self)(self._graph, **self._arguments, seed=self._seed)
 
     def predict_one(self, node: Hashable) -> Any:
@@ -206,6 +226,16 @@ class OnlineNodeLabeler:
         ------
         networkx.NodeNotFound
             If `node` is not in the graph.
+
+        Examples
+        --------
+        >>> import networkx as nx
+        >>> import nx_fastonl as fo
+        >>> model = fo.OnlineNodeLabeler(nx.karate_club_graph())
+        >>> model.predict_one(8) is None
+        True
+        >>> model.fit({0: "Mr. Hi", 33: "Officer"}).predict_one(8)
+        'Officer'
         """
         return self._predict(self._graph.index(node))
 
@@ -229,6 +259,14 @@ class OnlineNodeLabeler:
         ------
         networkx.NodeNotFound
             If `node` is not in the graph.
+
+        Examples
+        --------
+        >>> import networkx as nx
+        >>> import nx_fastonl as fo
+        >>> model = fo.OnlineNodeLabeler(nx.karate_club_graph()).fit({0: "Mr. Hi", 33: "Officer"})
+        >>> {label: round(probability, 2) for label, probability in model.predict_proba_one(8).items()}
+        {'Mr. Hi': 0.47, 'Officer': 0.53}
         """
         probabilities = self._learner.probabilities(self._graph.index(node))
         return dict(zip(self._classes, probabilities.tolist(), strict=False))  # a label may just have joined
@@ -251,6 +289,18 @@ class OnlineNodeLabeler:
         ------
         networkx.NodeNotFound
             If a node is not in the graph.
+        TypeError
+            If `nodes` is one node, or no collection.
+        ImportError
+            If `progress` is asked for and tqdm is not installed.
+
+        Examples
+        --------
+        >>> import networkx as nx
+        >>> import nx_fastonl as fo
+        >>> model = fo.OnlineNodeLabeler(nx.karate_club_graph()).fit({0: "Mr. Hi", 33: "Officer"})
+        >>> model.predict_many([1, 8])
+        ['Mr. Hi', 'Officer']
         """
         rows = rows_of(self._graph, nodes, "nodes")
         if self._samples or not isinstance(self._learner, FastONL):
@@ -270,9 +320,10 @@ class OnlineNodeLabeler:
         Parameters
         ----------
         node : node
+            Whether its label was learned or not.
         max_operations : int, default 1000000
-            How many edges may be walked, beyond what `predict_one` does. A million take from some
-            ten to a hundred milliseconds.
+            How many edges may be walked beyond a first look, which takes up to 20,000. A million take from some ten
+            to a hundred milliseconds.
 
         Returns
         -------
@@ -313,7 +364,9 @@ class OnlineNodeLabeler:
         Parameters
         ----------
         node : node
+            Whose label it is.
         label : hashable
+            Neither None nor NaN, and one of the `classes` if those were given.
         overwrite : bool, default False
             Whether to replace the label that `node` was learned with before. That label stays one of the `classes`.
 
@@ -326,6 +379,16 @@ class OnlineNodeLabeler:
             `overwrite` is False.
         TypeError
             If the label cannot be hashed.
+
+        Examples
+        --------
+        >>> import networkx as nx
+        >>> import nx_fastonl as fo
+        >>> model = fo.OnlineNodeLabeler(nx.path_graph(3))
+        >>> model.learn_one(0, "a")
+        >>> model.learn_one(0, "b", overwrite=True)
+        >>> model.labels, model.classes
+        ({0: 'b'}, ('a', 'b'))
         """
         self._learn(self._graph.index(node), checked_label(node, label), overwrite)
 
@@ -523,7 +586,7 @@ def online_node_labeling(
         Show a progress bar (needs tqdm).
     **options
         The parameters of single kernels and methods, as for `OnlineNodeLabeler`: `lam`, `beta`, `b`, `S`, `epsilon`,
-        `trace`, `dtype`, `symmetrized`, `terms`, `trees`.
+        `trace`, `symmetrized`, `dtype`, `terms`, `trees`.
 
     Returns
     -------
@@ -533,13 +596,20 @@ def online_node_labeling(
     Raises
     ------
     networkx.NodeNotFound
-        If a labelled node is not in the graph.
+        If a labelled node, or one of `S`, is not in the graph.
     networkx.NetworkXNotImplemented
         If `G` is directed.
     networkx.NetworkXPointlessConcept
         If `G` has no nodes.
     TypeError, ValueError
-        If a parameter is unknown, of the wrong type or out of range, or a node arrives twice.
+        If a parameter is unknown, of the wrong type or out of range, a node arrives twice, or the graph is too large
+        for an exact kernel.
+    ImportError
+        If `progress` is asked for and tqdm is not installed.
+
+    See Also
+    --------
+    OnlineNodeLabeler : Predict and learn one node at a time.
 
     References
     ----------

@@ -11,11 +11,12 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
-from nx_fastonl._batch import check_jobs, rows_of, stack_rows
+from nx_fastonl._batch import rows_of, stack_rows
 from nx_fastonl._checks import (
     SparseVector,
     check_count,
     check_fraction,
+    check_jobs,
     check_mapping,
     check_positive,
     distribution,
@@ -49,6 +50,14 @@ class PageRankInfo:
         Whether the nodes returned are provably the k largest of the exact vector; None without `top_k`.
     operations, pushes, epochs : int
         Edges walked, nodes pushed, and passes over the active nodes.
+
+    Examples
+    --------
+    >>> import networkx as nx
+    >>> import nx_fastonl as fo
+    >>> _, info = fo.personalized_pagerank_local(nx.karate_club_graph(), personalization=22, full_output=True)
+    >>> info.l1_error < 1e-4, info.top_k_certain, info.pushes > 0
+    (True, None, True)
     """
 
     l1_error: float
@@ -105,8 +114,9 @@ def personalized_pagerank_local(
 ) -> dict[Any, float] | tuple[dict[Any, float], PageRankInfo]:
     """Personalised PageRank of the nodes near the seeds, with an error that is known.
 
-    A drop-in for ``nx.pagerank``: same parameters in the same order. It walks only where the mass goes, so a call
-    on a graph of millions of nodes takes microseconds to milliseconds.
+    The parameters of ``nx.pagerank``, in the same order; but nodes that were not reached are left out, and `tol` is an
+    error. It walks only where the mass goes, so a call on a graph of millions of nodes takes microseconds to
+    milliseconds.
 
     Parameters
     ----------
@@ -149,13 +159,18 @@ def personalized_pagerank_local(
     Raises
     ------
     networkx.NodeNotFound
-        If a seed is not in the graph.
+        If a seed, or a node of `nstart` or `dangling`, is not in the graph.
     networkx.NetworkXPointlessConcept
         If `G` has no nodes.
     networkx.PowerIterationFailedConvergence
         If `max_iter` passes were not enough.
     TypeError, ValueError
         If a parameter is of the wrong type or out of range, or the seeds' weights add up to zero.
+
+    See Also
+    --------
+    ppr_matrix : Many seeds at once, each on its own.
+    fifo_push : The paper's push, which also returns what is left to push.
 
     Examples
     --------
@@ -245,6 +260,12 @@ def ppr_matrix(
         If `G` has no nodes.
     TypeError, ValueError
         If a parameter is of the wrong type or out of range.
+    ImportError
+        If `progress` is asked for and tqdm is not installed.
+
+    See Also
+    --------
+    personalized_pagerank_local
 
     Examples
     --------
@@ -257,7 +278,7 @@ def ppr_matrix(
     graph = as_csr_graph(G, weight)
     alpha, epsilon = check_fraction("alpha", alpha), check_positive("epsilon", epsilon)
     check_count("top_k", top_k)
-    check_jobs(n_jobs)
+    check_jobs("n_jobs", n_jobs)
     rows = rows_of(graph, sources, "sources")
 
     def row(u: int, cancelled: NDArray[np.uint8]) -> tuple[NDArray[np.int32], NDArray[np.float64]]:

@@ -208,7 +208,7 @@ def diagonal_entries(
     """Entries of the diagonal of inv(H), and the mass that the pushes for them left over.
 
     With ``H z + r = e_u`` from a push, an entry is ``z[u] + r z + r r / pivot`` but for a term of second order in r,
-    which is not negative.
+    which is not negative where r is not.
     """
     entries, masses = np.empty(len(rows)), np.empty(len(rows))
     if system.omega(graph) > SLOW_OMEGA:

@@ -68,15 +68,24 @@ def regret_bound(
 
     Raises
     ------
+    networkx.NodeNotFound
+        If a node of `S` is not in the graph.
     networkx.NetworkXNotImplemented
         If `G` is directed.
+    networkx.NetworkXPointlessConcept
+        If `G` has no nodes.
     TypeError, ValueError
-        If a parameter is of the wrong type or out of range.
+        If a parameter is unknown, of the wrong type or out of range, or the graph is too large for `exact`.
+
+    See Also
+    --------
+    labeling_cut
 
     Notes
     -----
     With lam = n^gamma the trace of M is O(n^(1 + gamma)) for kernels whose inverse is bounded away from 0, and the
-    bound is the paper's O(sqrt(n^(1 + gamma))). The documentation's page on labelling has the derivation.
+    bound is the paper's O(sqrt(n^(1 + gamma))). The derivation is in the documentation's theory of
+    the learner.
 
     References
     ----------
@@ -148,11 +157,17 @@ def labeling_cut(
     Raises
     ------
     networkx.NodeNotFound
-        If a labelled node is not in the graph.
+        If a labelled node, or one of `S`, is not in the graph.
     networkx.NetworkXNotImplemented
         If `G` is directed.
+    networkx.NetworkXPointlessConcept
+        If `G` has no nodes.
     TypeError, ValueError
-        If a parameter is of the wrong type or out of range.
+        If a parameter is unknown, of the wrong type or out of range.
+
+    See Also
+    --------
+    regret_bound
 
     Examples
     --------

@@ -93,11 +93,43 @@ class LabelSequence(Sequence[Any]):
         return [count / seen for seen, count in enumerate(wrong, start=1)]
 
     def to_dict(self) -> dict[Any, Any]:
-        """The predictions as ``{node: label}``."""
+        """The predictions as ``{node: label}``.
+
+        Returns
+        -------
+        dict
+
+        Examples
+        --------
+        >>> import networkx as nx
+        >>> import nx_fastonl as fo
+        >>> fo.online_node_labeling(nx.path_graph(3), {0: "a", 1: "a", 2: "b"}).to_dict()
+        {0: None, 1: 'a', 2: 'a'}
+        """
         return dict(zip(self.nodes, self.predicted, strict=True))
 
     def to_pandas(self) -> pd.DataFrame:
-        """A row for each prediction: node, predicted, truth, correct, error_rate (so far). Needs pandas."""
+        """A row for each prediction: node, predicted, truth, correct, error_rate (so far). Needs pandas.
+
+        Returns
+        -------
+        pandas.DataFrame
+
+        Raises
+        ------
+        ImportError
+            If pandas is not installed.
+
+        Examples
+        --------
+        >>> import networkx as nx
+        >>> import nx_fastonl as fo
+        >>> fo.online_node_labeling(nx.path_graph(3), {0: "a", 1: "a", 2: "b"}).to_pandas()[["correct", "error_rate"]]
+           correct  error_rate
+        0    False    1.000000
+        1     True    0.500000
+        2    False    0.666667
+        """
         try:
             import pandas as pd
         except ImportError as error:
@@ -124,6 +156,13 @@ class LabelSequence(Sequence[Any]):
         Returns
         -------
         matplotlib Axes
+
+        Raises
+        ------
+        ImportError
+            If matplotlib is not installed.
+        AttributeError
+            If ``ax.plot`` does not know a style.
 
         Examples
         --------

@@ -161,6 +161,8 @@ def test_bad_names(tmp_path):
         experiments.run("accuracy", ["coro"], out=tmp_path)
     with pytest.raises(ValueError, match="trials must be at least 1, got 0"):
         experiments.run("accuracy", trials=0, out=tmp_path)
+    with pytest.raises(ValueError, match="jobs must be a positive number, or -1 for one on each core, got 0"):
+        experiments.run("accuracy", jobs=0, out=tmp_path)
     with pytest.raises(ValueError, match="graphs is empty"):
         experiments.run("accuracy", [], out=tmp_path)
     assert list(tmp_path.iterdir()) == []

@@ -223,7 +223,7 @@ class TestPprMatrix:
     def test_bad_arguments(self, karate):
         with pytest.raises(nx.NodeNotFound, match="99"):
             fo.ppr_matrix(karate, [99])
-        with pytest.raises(ValueError, match="n_jobs must be a positive number of threads or -1"):
+        with pytest.raises(ValueError, match="n_jobs must be a positive number, or -1 for one on each core"):
             fo.ppr_matrix(karate, [0], n_jobs=0)
         with pytest.raises(TypeError, match="n_jobs must be a whole number, got '2'"):
             fo.ppr_matrix(karate, [0], n_jobs="2")
