@@ -1,6 +1,6 @@
 """NetworkX's own functions, with and without ``backend="fastonl"``, in one process.
 
-    python -m tests.benchmarks.bench_backend
+    python -m tests.benchmarks.bench_backend [--record]
 
 Prints CPU milliseconds (the best of several runs) and ratios: NetworkX / this package, for the first call, which
 converts the graph, and for later ones. Needs the graphs of ../shared/data.
@@ -14,14 +14,17 @@ import networkx as nx
 import numpy as np
 from networkx.algorithms.node_classification import harmonic_function, local_and_global_consistency
 
-from tests.benchmarks.measure import best_times, load, load_labels, to_networkx
+from tests.benchmarks.measure import Table, best_times, load, load_labels, parser, to_networkx
 
 SEED = {5: 1}
 LABELLED_PART = 0.1
 TINY = (5, 10, 20, 50, 100)
 
 
-def compare(title: str, function: partial, G: nx.Graph, repeat_networkx: int = 2, repeat: int = 5) -> None:
+def compare(function: partial, repeat_networkx: int = 2, repeat: int = 5) -> list[float]:
+    """Milliseconds of NetworkX, of a first and of later calls here, and the ratios of the first to the others."""
+    G = function.args[0]
+
     def first():
         G.__networkx_cache__.clear()
         return function(backend="fastonl")
@@ -29,44 +32,39 @@ def compare(title: str, function: partial, G: nx.Graph, repeat_networkx: int = 2
     times = best_times({"networkx": partial(function, backend="networkx")}, repeat_networkx)
     times |= best_times({"first": first}, repeat)
     times |= best_times({"later": partial(function, backend="fastonl")}, repeat)
-    first_ratio, later_ratio = (times["networkx"] / times[call] for call in ("first", "later"))
-    milliseconds = [f"{times[call] * 1e3:11.2f}" for call in ("networkx", "first", "later")]
-    print(f"  {title:<34}{''.join(milliseconds)} ms {first_ratio:9.1f}x {later_ratio:9.1f}x")
+    ratios = [times["networkx"] / times[call] for call in ("first", "later")]
+    return [*(seconds * 1e3 for seconds in times.values()), *ratios]
 
 
-def l1_errors(G: nx.Graph, **parameters) -> None:
-    exact = nx.pagerank(G, **parameters, l1_error=1e-13, backend="fastonl")
-    for backend in ("networkx", "fastonl"):
-        found = nx.pagerank(G, **parameters, backend=backend)
-        print(f"    L1 error, {backend:<10}{sum(abs(found[node] - exact[node]) for node in G):.1e}")
+def l1_errors(function: partial) -> list[float]:
+    exact = function(l1_error=1e-13, backend="fastonl")
+    found = [function(backend=backend) for backend in ("networkx", "fastonl")]
+    return [sum(abs(vector[node] - exact[node]) for node in exact) for vector in found]
 
 
-def pageranks(name: str) -> None:
+def pageranks(table: Table, name: str) -> None:
     G = to_networkx(load(name))
-    print(f"{name}: {G.number_of_nodes():,} nodes, {G.number_of_edges():,} edges")
-    compare("pagerank, personalised", partial(nx.pagerank, G, personalization=SEED), G)
-    l1_errors(G, personalization=SEED)
-    compare("pagerank, global", partial(nx.pagerank, G), G)
-    l1_errors(G)
+    for title, parameters in (("from one node", {"personalization": SEED}), ("global", {})):
+        function = partial(nx.pagerank, G, **parameters)
+        table.add(name, f"pagerank, {title}", *compare(function), *l1_errors(function), None)
 
 
-def others(name: str) -> None:
+def others(table: Table, name: str) -> None:
     G = to_networkx(load(name))
     labels = load_labels(name).tolist()
-    print(f"{name}: {G.number_of_nodes():,} nodes, {G.number_of_edges():,} edges, a tenth of the labels known")
     known = np.random.default_rng(0).choice(len(G), int(LABELLED_PART * len(G)), replace=False)
     nx.set_node_attributes(G, {node: labels[node] for node in known.tolist()}, "label")
     for function in (local_and_global_consistency, harmonic_function):
-        same = function(G, backend="fastonl") == function(G, backend="networkx")
-        compare(f"{function.__name__}{'' if same else ' DIFFERS'}", partial(function, G), G)
-    compare("katz_centrality, alpha 0.005", partial(nx.katz_centrality, G, 0.005), G)
+        found = [np.array(function(G, backend=backend)) for backend in ("networkx", "fastonl")]
+        equal = float(np.mean(found[0] == found[1]))
+        table.add(f"{name}, a tenth labelled", function.__name__, *compare(partial(function, G)), None, None, equal)
+    table.add(name, "katz_centrality, alpha 0.005", *compare(partial(nx.katz_centrality, G, 0.005)), None, None, None)
 
 
-def tiny() -> None:
+def tiny(table: Table) -> None:
     for n in TINY:
         G = nx.gnm_random_graph(n, min(4 * n, n * (n - 1) // 2), seed=1)
         nx.set_node_attributes(G, {node: node % 3 for node in range(0, n, 2)}, "label")
-        print(f"random graph: {n} nodes")
         for function, parameters in (
             (nx.pagerank, {}),
             (nx.google_matrix, {}),
@@ -74,15 +72,21 @@ def tiny() -> None:
             (local_and_global_consistency, {}),
             (harmonic_function, {}),
         ):
-            compare(function.__name__, partial(function, G, **parameters), G, 50, 50)
+            table.add(n, function.__name__, *compare(partial(function, G, **parameters), 50, 50))
 
 
 def main() -> None:
+    arguments = parser(__doc__).parse_args()
     nx.config.warnings_to_ignore.add("cache")
-    print(f"{'':<36}{'networkx':>11}{'first':>11}{'later':>11}    {'first':>10} {'later':>9}")
-    pageranks("ogbn-arxiv")
-    others("pubmed")
-    tiny()
+    times = ("NetworkX, ms", "first call, ms", "later calls, ms", "NetworkX / first call", "NetworkX / later calls")
+    large = Table("backend", "graph", "function", *times, "NetworkX, L1 error", "fastonl, L1 error", "equal labels")
+    small = Table("backend-tiny", "nodes", "function", *times)
+    pageranks(large, "ogbn-arxiv")
+    others(large, "pubmed")
+    tiny(small)
+    if arguments.record:
+        large.record()
+        small.record()
 
 
 if __name__ == "__main__":

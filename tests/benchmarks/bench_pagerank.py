@@ -1,15 +1,16 @@
 """One PageRank vector and many: this package against its peers, in one process, at equal error.
 
     python -m tests.benchmarks.bench_pagerank [graph ...]
+    python -m tests.benchmarks.bench_pagerank --record
 
-Prints CPU seconds (the best of several runs, all peers interleaved) and ratios: peer / this package.
+Prints CPU milliseconds (the best of several runs, all peers interleaved) and ratios: peer / this package.
 Needs the graphs of ../shared/data and the peers: pip install -e ".[bench]".
 """
 
 from __future__ import annotations
 
-import sys
 import time
+from collections.abc import Callable
 from functools import partial
 
 import igraph
@@ -23,18 +24,11 @@ import nx_fastonl as fo
 from nx_fastonl.graph import CSRGraph
 from nx_fastonl.push import System, local_push
 from tests.benchmarks import numba_fifo
-from tests.benchmarks.measure import GRAPHS, best_times, load, to_networkx
+from tests.benchmarks.measure import GRAPHS, Table, best_times, keep_freed_memory, load, parser, to_networkx
 
 DAMPING = 0.85
 ALPHA = 1 - DAMPING
 SOURCES = 20
-
-
-def report(title: str, times: dict[str, float], ours: str) -> None:
-    print(f"  {title}")
-    for name, seconds in times.items():
-        ratio = "" if name == ours else f"{seconds / times[ours]:9.1f}x"
-        print(f"    {name:<44}{seconds * 1e3:12.3f} ms{ratio}")
 
 
 def error(exact: np.ndarray, found: np.ndarray) -> float:
@@ -54,120 +48,141 @@ def to_igraph(graph: CSRGraph) -> igraph.Graph:
     return igraph.Graph(n=len(graph), edges=np.column_stack([rows[once], graph.indices[once]]))
 
 
-def local(name: str, graph: CSRGraph, sources: list[int]) -> None:
-    """Loose: the same epsilon for all. networkit walks lazily, so its alpha is 0.15 / 1.85."""
-    peer = to_networkit(graph)
-    lazy = ALPHA / (2 - ALPHA)
+def local_functions(graph: CSRGraph, peer: networkit.Graph, epsilon: float) -> dict[str, Callable[[int], object]]:
+    """From a source to its vector. networkit walks lazily, so its alpha is 0.15 / 1.85."""
     system = System(shift=0.0, slope=1 / DAMPING)
-    numba_fifo.fifo_push(graph.indptr, graph.indices, 0, ALPHA, 0.1)
-
-    def over_sources(function):
-        return lambda: [function(source) for source in sources]
-
-    for epsilon, repeat in ((1e-4, 15), (1e-6, 7)):
-        functions = {
-            "nx_fastonl, dict out": partial(
-                lambda epsilon, s: fo.personalized_pagerank_local(graph, DAMPING, s, epsilon=epsilon), epsilon
-            ),
-            "nx_fastonl fifo_push, two dicts out": partial(
-                lambda epsilon, s: fo.fifo_push(graph, s, ALPHA, epsilon), epsilon
-            ),
-            "nx_fastonl, compiled part": partial(
-                lambda epsilon, s: local_push(graph, [s], [1.0], system, epsilon), epsilon
-            ),
-            "numba FIFO, arrays out": partial(
-                lambda epsilon, s: numba_fifo.fifo_push(graph.indptr, graph.indices, s, ALPHA, epsilon), epsilon
-            ),
-            "networkit ApproximatePageRank": partial(
-                lambda epsilon, s: networkit.scd.ApproximatePageRank(peer, lazy, epsilon).run(s), epsilon
-            ),
-        }
-        times = best_times({key: over_sources(function) for key, function in functions.items()}, repeat)
-        times = {key: seconds / len(sources) for key, seconds in times.items()}
-        report(f"{name}: local, epsilon {epsilon:g}, mean of {len(sources)} sources", times, "nx_fastonl, dict out")
-        compiled = times["nx_fastonl, compiled part"]
-        for key in ("numba FIFO, arrays out", "networkit ApproximatePageRank"):
-            print(f"      compiled part alone: {times[key] / compiled:9.1f}x  {key}")
+    lazy = ALPHA / (2 - ALPHA)
+    return {
+        "dict out": lambda s: fo.personalized_pagerank_local(graph, DAMPING, s, epsilon=epsilon),
+        "fifo_push": lambda s: fo.fifo_push(graph, s, ALPHA, epsilon),
+        "push": lambda s: local_push(graph, [s], [1.0], system, epsilon),
+        "numba": lambda s: numba_fifo.fifo_push(graph.indptr, graph.indices, s, ALPHA, epsilon),
+        "networkit": lambda s: networkit.scd.ApproximatePageRank(peer, lazy, epsilon).run(s),
+    }
 
 
-def certified(name: str, graph: CSRGraph, G: nx.Graph, source: int) -> None:
-    """Tight: an L1 error of 1e-6, each peer set so that it gets there."""
+def local(graphs: dict[str, CSRGraph], sources: dict[str, list[int]]) -> Table:
+    """Loose: the same epsilon for all, the mean of some sources."""
+    table = Table(
+        "pagerank-local",
+        *("graph", "epsilon", "dict out, ms", "fifo_push, ms", "push, ms", "numba FIFO, ms", "networkit, ms"),
+        *("numba / dict out", "networkit / dict out", "numba / push", "networkit / push"),
+        peers=("networkit", "numba"),
+    )
+    for name, graph in graphs.items():
+        peer = to_networkit(graph)
+        numba_fifo.fifo_push(graph.indptr, graph.indices, 0, ALPHA, 0.1)  # compiles
+        few = sources[name][:SOURCES]
+        for epsilon, repeat in ((1e-4, 15), (1e-6, 7)):
+            functions = local_functions(graph, peer, epsilon)
+            over_sources = {
+                key: lambda function=function, few=few: [function(source) for source in few]
+                for key, function in functions.items()
+            }
+            times = {key: total / SOURCES for key, total in best_times(over_sources, repeat).items()}
+            ratios = [times[key] / times[ours] for ours in ("dict out", "push") for key in ("numba", "networkit")]
+            table.add(name, epsilon, *(seconds * 1e3 for seconds in times.values()), *ratios)
+    return table
+
+
+def certified(graphs: dict[str, CSRGraph], sources: dict[str, list[int]]) -> Table:
+    """Tight: an L1 error of 1e-6, each peer set so that it gets there; igraph is always exact."""
+    table = Table(
+        "pagerank-certified",
+        *("graph", "nx_fastonl, ms", "igraph, ms", "scikit-network, ms", "NetworkX, ms"),
+        *("igraph / nx_fastonl", "scikit-network / nx_fastonl", "NetworkX / nx_fastonl"),
+        *("scikit-network, iterations", "nx_fastonl, L1 error", "scikit-network, L1 error", "NetworkX, L1 error"),
+        peers=("igraph", "scikit-network"),
+    )
+    for name, graph in graphs.items():
+        functions, iterations = certified_functions(graph, sources[name][0])
+        found = {key: as_array(function(), len(graph)) for key, function in functions.items()}
+        errors = [error(found["igraph"], found[key]) for key in ("ours", "scikit-network", "networkx")]
+        networkx = functions.pop("networkx")
+        times = best_times(functions, 9) | best_times({"networkx": networkx}, 2)
+        ratios = [seconds / times["ours"] for key, seconds in times.items() if key != "ours"]
+        table.add(name, *(seconds * 1e3 for seconds in times.values()), *ratios, iterations, *errors)
+    return table
+
+
+def certified_functions(graph: CSRGraph, source: int) -> tuple[dict[str, Callable[[], object]], int]:
+    """What to time, and how many iterations scikit-network needs."""
     peer = to_igraph(graph)
     matrix = sparse.csr_matrix(graph.to_scipy())
-    n = len(graph)
-    exact = np.array(peer.personalized_pagerank(damping=DAMPING, reset_vertices=[source]))
+    G = to_networkx(graph)
 
-    def ours(tol, as_array=False):
-        found = fo.personalized_pagerank_local(graph, DAMPING, source, tol=tol)
-        return np.array([found.get(u, 0.0) for u in range(n)]) if as_array else found
-
-    def sknetwork_piteration():
+    def piteration(iterations):
         return PageRank(DAMPING, solver="piteration", n_iter=iterations, tol=0).fit_predict(matrix, {source: 1})
 
-    def networkx():
-        return nx.pagerank(G, DAMPING, {source: 1}, max_iter=1000, tol=1.5e-7 / n)
-
+    exact = np.array(peer.personalized_pagerank(damping=DAMPING, reset_vertices=[source]))
     iterations = 40
-    while error(exact, sknetwork_piteration()) > 1e-6:
+    while error(exact, piteration(iterations)) > 1e-6:
         iterations += 2
+    return {
+        "ours": partial(fo.personalized_pagerank_local, graph, DAMPING, source, tol=1e-6),
+        "igraph": partial(peer.personalized_pagerank, damping=DAMPING, reset_vertices=[source]),
+        "scikit-network": partial(piteration, iterations),
+        "networkx": partial(nx.pagerank, G, DAMPING, {source: 1}, max_iter=1000, tol=1.5e-7 / len(graph)),
+    }, iterations
 
-    functions = {
-        "nx_fastonl tol=1e-6, certified": partial(ours, 1e-6),
-        "igraph personalized_pagerank (always exact)": partial(
-            peer.personalized_pagerank, damping=DAMPING, reset_vertices=[source]
-        ),
-        f"scikit-network piteration, {iterations} iterations": sknetwork_piteration,
-    }
-    times = best_times(functions, 9)
-    times |= best_times({"networkx pagerank": networkx}, 1)
-    report(f"{name}: certified L1 error", times, "nx_fastonl tol=1e-6, certified")
-    from_networkx = networkx()
-    print(
-        "      L1 distance to igraph: nx_fastonl "
-        f"{error(exact, ours(1e-6, as_array=True)):.1e}, scikit-network {error(exact, sknetwork_piteration()):.1e}, "
-        f"networkx {error(exact, np.array([from_networkx[u] for u in range(n)])):.1e}"
+
+def as_array(found: np.ndarray | list[float] | dict[int, float], n: int) -> np.ndarray:
+    return np.array([found.get(u, 0.0) for u in range(n)] if isinstance(found, dict) else found)
+
+
+def conversion(graphs: dict[str, CSRGraph], sources: dict[str, list[int]]) -> Table:
+    """From nx.Graph to arrays; and a call with a single push on a graph that has been converted."""
+    table = Table(
+        "conversion",
+        *("graph", "CSRGraph, ms", "nx.to_scipy_sparse_array, ms", "NetworkX / CSRGraph", "second call, us"),
     )
-
-
-def conversion(name: str, G: nx.Graph, source: int) -> None:
-    def convert():
-        G.__networkx_cache__.clear()
-        return CSRGraph.from_networkx(G)
-
-    times = best_times(
-        {"nx_fastonl CSRGraph": convert, "nx.to_scipy_sparse_array": partial(nx.to_scipy_sparse_array, G)}, 2
-    )
-    report(f"{name}: nx.Graph to CSR", times, "nx_fastonl CSRGraph")
-    convert()
     calls = 200
-    second = best_times({"call": lambda: [fo.fifo_push(G, source, epsilon=0.9) for _ in range(calls)]}, 5)["call"]
-    print(f"    a second call on the same nx.Graph, one push: {second / calls * 1e6:.1f} microseconds")
+    for name, graph in graphs.items():
+        G = to_networkx(graph)
+
+        def convert(G=G):
+            G.__networkx_cache__.clear()
+            return CSRGraph.from_networkx(G)
+
+        times = best_times({"ours": convert, "networkx": partial(nx.to_scipy_sparse_array, G)}, 3)
+        push = partial(fo.fifo_push, G, sources[name][0], epsilon=0.9)
+        push()
+        second = best_times({"call": lambda push=push: [push() for _ in range(calls)]}, 5)["call"] / calls
+        ratio = times["networkx"] / times["ours"]
+        table.add(name, times["ours"] * 1e3, times["networkx"] * 1e3, ratio, second * 1e6)
+    return table
 
 
-def batch(name: str, graph: CSRGraph, sources: list[int]) -> None:
-    for epsilon in (1e-5, 1e-6):
-        times = best_times(
-            {
-                f"{n_jobs} thread(s)": partial(fo.ppr_matrix, graph, sources, epsilon=epsilon, top_k=32, n_jobs=n_jobs)
-                for n_jobs in (2, 1)
-            },
-            9,
-            clock=time.perf_counter,
-        )
-        report(f"{name}: ppr_matrix, {len(sources)} sources, epsilon {epsilon:g}, wall time", times, "2 thread(s)")
+def batch(graphs: dict[str, CSRGraph], sources: dict[str, list[int]]) -> Table:
+    """`ppr_matrix` of 200 sources, wall time."""
+    table = Table("pagerank-threads", "graph", "epsilon", "1 thread, ms", "2 threads, ms", "1 thread / 2 threads")
+    for name, graph in graphs.items():
+        for epsilon in (1e-5, 1e-6):
+            vectors = partial(fo.ppr_matrix, graph, sources[name], epsilon=epsilon, top_k=32)
+            threads = {n_jobs: partial(vectors, n_jobs=n_jobs) for n_jobs in (2, 1)}
+            times = best_times(threads, 9, clock=time.perf_counter)
+            table.add(name, epsilon, times[1] * 1e3, times[2] * 1e3, times[1] / times[2])
+    return table
 
 
 def main() -> None:
+    options = parser(__doc__)
+    options.add_argument("graphs", nargs="*", metavar="graph")
+    arguments = options.parse_args()
+    if arguments.record and arguments.graphs:
+        options.error("--record is for all graphs")
+    keep_freed_memory()
     networkit.setNumberOfThreads(1)
-    for name in sys.argv[1:] or GRAPHS:
-        graph = load(name)
+    graphs = {name: load(name) for name in arguments.graphs or GRAPHS}
+    for name, graph in graphs.items():
         print(f"{name}: {graph.number_of_nodes():,} nodes, {graph.number_of_edges():,} edges")
-        sources = np.random.default_rng(0).choice(len(graph), 200, replace=False).tolist()
-        G = to_networkx(graph)
-        local(name, graph, sources[:SOURCES])
-        certified(name, graph, G, sources[0])
-        conversion(name, G, sources[0])
-        batch(name, graph, sources)
+    sources = {
+        name: np.random.default_rng(0).choice(len(graph), 200, replace=False).tolist() for name, graph in graphs.items()
+    }
+    for benchmark in (local, certified, conversion, batch):
+        table = benchmark(graphs, sources)
+        if arguments.record:
+            table.record()
 
 
 if __name__ == "__main__":
