@@ -44,8 +44,3 @@ def test_import_alone_loads_neither_numpy_nor_networkx():
 
 def test_networkx_imports_without_a_warning():
     assert run("-W", "error", "-c", "import networkx") == ""
-
-
-def test_first_look_prints_what_the_readme_shows():
-    shown = (ROOT / "README.md").read_text().split("$ python -m nx_fastonl\n")[1].split("```")[0]
-    assert run("-m", "nx_fastonl") == shown
