@@ -1,4 +1,4 @@
-.PHONY: help build checked test networkx lint bench
+.PHONY: help build checked test networkx lint docs bench
 
 help:  ## List the targets
 	@grep -E '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 12
@@ -18,10 +18,14 @@ networkx:  ## Run the whole test suite of NetworkX through the backend
 lint:  ## Check style, spelling and types
 	.ci/lint
 
-bench:  ## Compare with the peers on the graphs of ../shared/data
-	python -m tests.benchmarks.bench_pagerank
-	python -m tests.benchmarks.bench_backend
-	python -m tests.benchmarks.bench_online engine
-	python -m tests.benchmarks.bench_online growth
-	python -m tests.benchmarks.bench_online speed
-	python -m tests.benchmarks.bench_online accuracy
+docs:  ## Build the site into docs/_build/html, and check it
+	.ci/docs
+
+bench:  ## Compare with the peers on the graphs of ../shared/data; RECORD=--record writes docs/benchmarks
+	python -m tests.benchmarks.bench_pagerank $(RECORD)
+	python -m tests.benchmarks.bench_backend $(RECORD)
+	python -m tests.benchmarks.bench_online engine $(RECORD)
+	python -m tests.benchmarks.bench_online growth $(RECORD)
+	python -m tests.benchmarks.bench_online speed $(RECORD)
+	python -m tests.benchmarks.bench_online accuracy $(RECORD)
+	python -m tests.benchmarks.bench_online fit $(RECORD)
