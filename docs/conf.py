@@ -11,10 +11,9 @@ from contextlib import suppress
 from importlib.metadata import version as installed_version
 from pathlib import Path
 
-from sphinx_gallery.sorting import ExplicitOrder
-
 import nx_fastonl
 from nx_fastonl.methods import LabelerOptions
+from sphinx_gallery.sorting import ExplicitOrder
 
 IS_ONLINE = bool(os.environ.get("NX_FASTONL_DOCS_ONLINE"))
 
@@ -47,10 +46,12 @@ language = "en"
 def parameter_names():
     """What docstrings have in backticks beside public names: parameters of functions and methods."""
     yield from LabelerOptions.__annotations__
-    for module in (nx_fastonl, nx_fastonl.datasets, nx_fastonl.experiments, nx_fastonl.plotting):
+    modules = [nx_fastonl.datasets, nx_fastonl.experiments, nx_fastonl.plotting]
+    for module in [nx_fastonl, *modules]:
         for value in [getattr(module, name) for name in module.__all__]:
-            members = [getattr(value, name) for name in vars(value)] if inspect.isclass(value) else []
-            for function in filter(callable, [value, *members]):
+            members = vars(value) if inspect.isclass(value) else ()
+            functions = [value, *(getattr(value, name) for name in members)]
+            for function in filter(callable, functions):
                 with suppress(TypeError, ValueError):  # some of those that every class has
                     yield from inspect.signature(function).parameters
 
@@ -131,7 +132,15 @@ html_theme_options = {
     "pygments_dark_style": "a11y-high-contrast-dark",
 }
 # Pages that are not part of a section have nothing to show beside them.
-ALONE = ["index", "getting_started", "benchmarks/index", "comparison", "development", "changelog", "citing"]
+ALONE = [
+    "index",
+    "getting_started",
+    "benchmarks/index",
+    "comparison",
+    "development",
+    "changelog",
+    "citing",
+]
 html_sidebars = {page: [] for page in ALONE}
 # Of a release that is no longer the latest, Read the Docs tells by itself.
 if "dev" in release:

@@ -17,8 +17,8 @@ def _mathml(node, as_block):
     formula = CLOSING_BAR.sub(r"\\right", OPENING_BAR.sub(r"\\left", node.astext()))
     try:
         return latex2mathml.tex2mathml(formula, as_block=as_block)
-    except (AttributeError, MathError) as error:  # docutils has both for what it does not understand
-        logger.warning("this formula cannot be drawn: %s (%s)", node.astext(), error, location=node)
+    except (AttributeError, MathError) as error:  # both come of what docutils cannot read
+        logger.warning("cannot draw this formula: %s (%s)", formula, error, location=node)
         return node.astext()
 
 
@@ -28,10 +28,11 @@ def _visit_inline(translator, node):
 
 
 def _visit_block(translator, node):
-    translator.body.append(f'<div class="formula" tabindex="0">{_mathml(node, as_block=True)}</div>\n')
+    formula = _mathml(node, as_block=True)
+    translator.body.append(f'<div class="formula" tabindex="0">{formula}</div>\n')
     raise nodes.SkipNode
 
 
 def setup(app):
-    app.add_html_math_renderer("mathml", inline_renderers=(_visit_inline, None), block_renderers=(_visit_block, None))
+    app.add_html_math_renderer("mathml", (_visit_inline, None), (_visit_block, None))
     return {"parallel_read_safe": True, "parallel_write_safe": True}

@@ -70,11 +70,12 @@ def _table_node(header, rows):
 
 
 def _row_node(cells):
-    return nodes.row("", *(nodes.entry("", nodes.paragraph("", cell), classes=_classes(cell)) for cell in cells))
+    return nodes.row("", *map(_cell_node, cells))
 
 
-def _classes(cell):
-    return ["number"] if cell[:1].isdigit() else []
+def _cell_node(cell):
+    classes = ["number"] if cell[:1].isdigit() else []
+    return nodes.entry("", nodes.paragraph("", cell), classes=classes)
 
 
 def _shown(cell, column):
@@ -90,7 +91,7 @@ def _shown(cell, column):
 def _origin(name):
     run = json.loads((FOLDER / "runs.json").read_text())[name]
     machine = run["machine"]
-    versions = ", ".join(f"{package} {version}" for package, version in run["versions"].items())
+    versions = ", ".join(map(" ".join, run["versions"].items()))
     return nodes.paragraph(
         "",
         "",
