@@ -474,7 +474,7 @@ class TestOwnFunctions:
             __networkx_backend__ = "elsewhere"
 
         class Elsewhere:
-            convert_to_nx = staticmethod(lambda graph, **_: karate)  # noqa: ARG005
+            convert_to_nx = staticmethod(lambda _graph, **_: karate)
             load = classmethod(lambda cls: cls)
 
         monkeypatch.setitem(nx.utils.backends.backends, "elsewhere", Elsewhere)
