@@ -5,6 +5,7 @@ NX_FASTONL_CHECKED=1 builds with bounds checks and rebuilds everything: slower, 
 
 import os
 import sys
+from pathlib import Path
 
 from Cython.Build import cythonize
 from setuptools import Extension, setup
@@ -13,11 +14,13 @@ CHECKED = bool(int(os.environ.get("NX_FASTONL_CHECKED", "0")))
 
 OPTIMISE = ["/O2"] if sys.platform == "win32" else ["-O3"]
 
+SOURCES = sorted(Path("nx_fastonl").rglob("*.pyx"))
+
 setup(
     ext_modules=cythonize(
         [
-            Extension(f"nx_fastonl.{name}", [f"nx_fastonl/{name}.pyx"], extra_compile_args=OPTIMISE)
-            for name in ("_convert", "_diffusion", "_fastonl", "_push", "_relaxation", "_tree")
+            Extension(".".join(source.with_suffix("").parts), [str(source)], extra_compile_args=OPTIMISE)
+            for source in SOURCES
         ],
         force=CHECKED,
         compiler_directives={
@@ -27,6 +30,7 @@ setup(
             "initializedcheck": CHECKED,
             "cdivision": True,
             "embedsignature": True,
+            "auto_pickle": False,
         },
     ),
     options={"build_ext": {"force": CHECKED}},

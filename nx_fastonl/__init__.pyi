@@ -1,21 +1,22 @@
 from nx_fastonl import datasets as datasets
 from nx_fastonl import experiments as experiments
 from nx_fastonl import plotting as plotting
-from nx_fastonl.certificates import CertifiedLabel as CertifiedLabel
-from nx_fastonl.fifo import PushInfo as PushInfo
-from nx_fastonl.fifo import fifo_push as fifo_push
-from nx_fastonl.graph import CSRGraph as CSRGraph
-from nx_fastonl.kernels import KernelInfo as KernelInfo
-from nx_fastonl.kernels import kernel_column as kernel_column
-from nx_fastonl.kernels import kernel_matrix as kernel_matrix
-from nx_fastonl.online import OnlineNodeLabeler as OnlineNodeLabeler
-from nx_fastonl.online import online_node_labeling as online_node_labeling
-from nx_fastonl.pagerank import PageRankInfo as PageRankInfo
-from nx_fastonl.pagerank import personalized_pagerank_local as personalized_pagerank_local
-from nx_fastonl.pagerank import ppr_matrix as ppr_matrix
-from nx_fastonl.regret import labeling_cut as labeling_cut
-from nx_fastonl.regret import regret_bound as regret_bound
-from nx_fastonl.sequence import LabelSequence as LabelSequence
+from nx_fastonl._lib.version import __version__ as __version__
+from nx_fastonl.graph.csr import CSRGraph as CSRGraph
+from nx_fastonl.kernels.functions import KernelInfo as KernelInfo
+from nx_fastonl.kernels.functions import kernel_column as kernel_column
+from nx_fastonl.kernels.functions import kernel_matrix as kernel_matrix
+from nx_fastonl.labeling.certificates import CertifiedLabel as CertifiedLabel
+from nx_fastonl.labeling.labeler import OnlineNodeLabeler as OnlineNodeLabeler
+from nx_fastonl.labeling.regret import labeling_cut as labeling_cut
+from nx_fastonl.labeling.regret import regret_bound as regret_bound
+from nx_fastonl.labeling.sequence import LabelSequence as LabelSequence
+from nx_fastonl.labeling.stream import online_node_labeling as online_node_labeling
+from nx_fastonl.push.fifo import PushInfo as PushInfo
+from nx_fastonl.push.fifo import fifo_push as fifo_push
+from nx_fastonl.push.pagerank import PageRankInfo as PageRankInfo
+from nx_fastonl.push.pagerank import personalized_pagerank_local as personalized_pagerank_local
+from nx_fastonl.push.pagerank import ppr_matrix as ppr_matrix
 
 __all__ = [
     "CSRGraph",
@@ -38,4 +39,3 @@ __all__ = [
     "ppr_matrix",
     "regret_bound",
 ]
-__version__: str

@@ -2,7 +2,7 @@
 
 import sys
 
-from nx_fastonl.cli import main
+from nx_fastonl.cli.main import main
 
 if __name__ == "__main__":
     sys.exit(main())

@@ -1,43 +1,42 @@
-from pathlib import Path
+from functools import cache
 
 import networkx as nx
 import numpy as np
 import pytest
 from hypothesis import settings
 
-from nx_fastonl.graph import CSRGraph
-
-DATA = Path(__file__).resolve().parents[2] / "shared" / "data"
+from nx_fastonl import datasets
 
 # The machine that runs the tests may be busy: a slow example is not a failure.
 settings.register_profile("default", deadline=None, max_examples=200)
 settings.load_profile("default")
 
+# What the paper calls them.
+SHORT_NAMES = {"political": "political-blogs", "mnist": "mnist-knn"}
+
+
+@cache
+def dataset(name):
+    """A published dataset from the folder that NX_FASTONL_DATA names, or from the cache; tests download nothing."""
+    name = SHORT_NAMES.get(name, name)
+    if not datasets.is_available(name):
+        fetch = f"fo.datasets.{datasets.DATASETS[name].__name__}()"
+        pytest.skip(
+            f"{name} is not in {datasets.data_folder()}; fetch it: python -c 'import nx_fastonl as fo; {fetch}'"
+        )
+    return datasets.load(name)
+
 
 @pytest.fixture(scope="session")
 def real_graph():
-    """A loader of the real graphs; tests that use it are skipped where the folder is absent."""
-    if not DATA.is_dir():
-        pytest.skip(f"the real graphs are not at {DATA}")
-
-    def load(name):
-        with np.load(DATA / f"{name}.npz") as arrays:
-            return CSRGraph(arrays["indptr"], arrays["indices"], arrays.get("weights"))
-
-    return load
+    """A loader of the published graphs by name; a test that asks for one that is not on this machine is skipped."""
+    return lambda name: dataset(name).graph
 
 
 @pytest.fixture(scope="session")
 def real_labels():
-    """A loader of the real graphs' labels: numbers, -1 for nodes without one."""
-    if not DATA.is_dir():
-        pytest.skip(f"the real graphs are not at {DATA}")
-
-    def load(name):
-        with np.load(DATA / f"{name}.npz") as arrays:
-            return arrays["labels"]
-
-    return load
+    """A loader of the labels of these graphs, in the order of the rows: numbers, -1 for nodes without one."""
+    return lambda name: np.array([dataset(name).labels.get(node, -1) for node in dataset(name).graph])
 
 
 @pytest.fixture
@@ -47,6 +46,6 @@ def karate():
 
 @pytest.fixture
 def _no_note_on_the_cache():
-    """NetworkX says whenever it uses a converted graph again; a test that expects it need not hear it."""
+    """NetworkX warns whenever it uses a converted graph again. Tests that do so on purpose silence it."""
     with nx.config(warnings_to_ignore={"cache"}):
         yield

@@ -1,3 +1,4 @@
+import importlib
 import subprocess
 import sys
 import tomllib
@@ -9,6 +10,13 @@ import pytest
 import nx_fastonl as fo
 
 ROOT = Path(__file__).resolve().parents[1]
+PACKAGE = ROOT / "nx_fastonl"
+MODULES = [
+    ".".join(path.relative_to(ROOT).with_suffix("").parts).removesuffix(".__init__")
+    for suffix in ("py", "pyx")
+    for path in sorted(PACKAGE.rglob(f"*.{suffix}"))
+]
+PUBLIC_FOLDERS = ("datasets", "experiments", "plotting")
 
 
 def run(*arguments):
@@ -25,6 +33,31 @@ def test_stub_lists_the_public_names():
     namespace = {}
     exec((ROOT / "nx_fastonl" / "__init__.pyi").read_text(), namespace)
     assert sorted(namespace["__all__"]) == sorted(fo.__all__)
+
+
+@pytest.mark.parametrize("folder", PUBLIC_FOLDERS)
+def test_public_folders_load_their_names_on_first_use(folder):
+    package = importlib.import_module(f"nx_fastonl.{folder}")
+    assert set(dir(package)) == set(package.__all__)
+    assert all(getattr(package, name) is not None for name in package.__all__)
+    with pytest.raises(AttributeError, match=f"module 'nx_fastonl.{folder}' has no attribute 'nothing'"):
+        _ = package.nothing
+    program = f"import sys, nx_fastonl.{folder}; print([m for m in ('numpy', 'networkx', 'scipy') if m in sys.modules])"
+    assert run("-c", program) == "[]\n"
+
+
+def test_other_folders_hold_modules_only():
+    folders = {path.parent for suffix in ("py", "pyx", "pxd") for path in PACKAGE.rglob(f"*.{suffix}")} - {PACKAGE}
+    assert len(folders) > 10
+    for folder in folders:
+        text = (folder / "__init__.py").read_text()  # without it, the wheel would not have the folder
+        assert bool(text) is (folder.name in PUBLIC_FOLDERS), folder
+
+
+@pytest.mark.parametrize("module", [name for name in MODULES if not name.endswith("__main__")])
+def test_every_module_imports_and_says_what_it_is_for(module):
+    """Here from the repository; `.ci/wheel` does the same with what users install."""
+    assert importlib.import_module(module).__doc__ or module.rpartition(".")[2] in {f.name for f in PACKAGE.iterdir()}
 
 
 def test_unknown_name():

@@ -6,7 +6,7 @@
     python -m tests.benchmarks.bench_online growth
 
 `engine` prints CPU milliseconds of whole runs (the best of several) of "fastonl" and "fastonl-fifo" and their ratio,
-and how both do on the first nodes of the graphs that are too large for the latter; `speed` CPU microseconds a node of
+and how both do on the first nodes of the graphs that are too large for the latter; `speed` CPU microseconds per node of
 "fastonl-fifo" and numba (peers interleaved); `accuracy` the mean over random orders, its deviation, and the CPU seconds
 of the fastest, construction included; `growth` the cost of a label in planted partitions of growing size; `fit` the
 accuracy of labels that are learned at once. Each takes --record, then for all graphs. Needs the graphs of
@@ -24,9 +24,10 @@ os.environ["OPENBLAS_NUM_THREADS"] = "1"  # the clock is that of one thread; rea
 import numpy as np
 
 import nx_fastonl as fo
-from nx_fastonl.experiments import PAPER_ACCURACY
-from nx_fastonl.graph import CSRGraph
+from nx_fastonl.experiments.tables import PAPER_ACCURACY
+from nx_fastonl.graph.csr import CSRGraph
 from tests.benchmarks.measure import Table, best_times, load, load_labels, parser
+from tests.seams import store_of
 
 # How many nodes of each graph arrive in one run.
 SPEED = {"cora": 2485, "citeseer": 2110, "pubmed": 1000}
@@ -47,12 +48,12 @@ METHODS = {
     **{method: {"method": method} for method in ("fastonl-fifo", "relaxation", "approximate")},
     **{method: {"method": method} for method in ("weighted-majority", "weighted-tree")},
 }
-# For labels that are learned at once: the parts of the nodes that are known, and epsilon in units of 1 / n.
-KNOWN_PARTS = (0.01, 0.05, 0.2)
+# For labels that are learned at once: the fractions of the nodes that are known, and epsilon in units of 1 / n.
+KNOWN_FRACTIONS = (0.01, 0.05, 0.2)
 EPSILONS = (0.1, 0.01)
 
 
-def arrivals(labels: np.ndarray, seed: int, count: int | None = None) -> list[tuple[int, int]]:
+def label_stream(labels: np.ndarray, seed: int, count: int | None = None) -> list[tuple[int, int]]:
     order = np.random.default_rng(seed).permutation(np.flatnonzero(labels >= 0))[:count]
     return list(zip(order.tolist(), labels[order].tolist(), strict=True))
 
@@ -60,14 +61,19 @@ def arrivals(labels: np.ndarray, seed: int, count: int | None = None) -> list[tu
 def engine(names: list[str]) -> list[Table]:
     table = Table(
         "engine",
-        *("graph", "nodes", "fastonl, ms", "fastonl, us a node"),
-        *("nodes for fastonl-fifo", "fastonl-fifo, ms", "fastonl-fifo, us a node", "fastonl-fifo / fastonl, a node"),
+        *("graph", "nodes", "fastonl, ms", "fastonl, us per node"),
+        *(
+            "nodes for fastonl-fifo",
+            "fastonl-fifo, ms",
+            "fastonl-fifo, us per node",
+            "fastonl-fifo / fastonl, per node",
+        ),
     )
     first = Table("accuracy-first-nodes", "graph", "nodes", "fastonl", "fastonl-fifo")
     calls = Table("single-calls", "graph", "labels", "call", "median, us", "10th percentile, us", "90th percentile, us")
     for name in names:
         graph, labels = load(name), load_labels(name)
-        stream = arrivals(labels, 0)
+        stream = label_stream(labels, 0)
         few = stream[:FIRST_NODES] if name in LARGE else stream
         label_all = partial(fo.online_node_labeling, graph, stream)
         label_few = partial(fo.online_node_labeling, graph, few, method="fastonl-fifo")
@@ -125,9 +131,9 @@ def learn(graph: CSRGraph, labels: np.ndarray, parts: list[np.ndarray]) -> tuple
     pushes, seconds = [], []
     for part in parts:
         start = time.thread_time()
-        model._predict_and_learn(part.tolist(), labels[part].tolist())
+        model.run(zip(part.tolist(), labels[part].tolist(), strict=True))
         seconds.append(time.thread_time() - start)
-        pushes.append(int(model._learner.diffusion.tally[2]) - sum(pushes))
+        pushes.append(store_of(model).n_pushes - sum(pushes))
     return pushes, seconds
 
 
@@ -136,7 +142,7 @@ def speed() -> list[Table]:
 
     table = Table(
         "paper-loop",
-        *("graph", "nodes", "fastonl-fifo, us a node", "numba, us a node", "numba / fastonl-fifo", "equal labels"),
+        *("graph", "nodes", "fastonl-fifo, us per node", "numba, us per node", "numba / fastonl-fifo", "equal labels"),
         peers=("numba",),
     )
 
@@ -144,7 +150,7 @@ def speed() -> list[Table]:
         graph, labels = load(name), load_labels(name)
         classes = np.unique(labels[labels >= 0])
         codes = np.searchsorted(classes, labels)
-        stream = arrivals(labels, 0, count)
+        stream = label_stream(labels, 0, count)
         order = np.array([node for node, _ in stream])
         epsilon = 0.1 / len(graph)
         found = {}
@@ -181,7 +187,7 @@ def accuracy(names: list[str]) -> list[Table]:
                 continue
             accuracies, times = [], []
             for seed in range(ORDERS):
-                stream = arrivals(labels, seed)
+                stream = label_stream(labels, seed)
                 start = time.process_time()
                 accuracies.append(fo.online_node_labeling(graph, stream, seed=seed, **options).accuracy)
                 times.append(time.process_time() - start)
@@ -199,10 +205,10 @@ def accuracy(names: list[str]) -> list[Table]:
 def fit(names: list[str]) -> list[Table]:
     """Part of the nodes known and learned at once, and up to 20,000 others labelled: accuracy and time by epsilon."""
     accuracies = (f"accuracy at {epsilon}/n" for epsilon in EPSILONS)
-    table = Table("fit", "graph", "part known", *accuracies, *(f"{epsilon}/n, ms" for epsilon in EPSILONS))
+    table = Table("fit", "graph", "fraction known", *accuracies, *(f"{epsilon}/n, ms" for epsilon in EPSILONS))
     for name in names:
         graph, labels = load(name), load_labels(name)
-        for part in KNOWN_PARTS:
+        for part in KNOWN_FRACTIONS:
             found = [[fit_once(graph, labels, part, epsilon, seed) for seed in range(5)] for epsilon in EPSILONS]
             means = [float(np.mean([accuracy for accuracy, _ in runs])) for runs in found]
             table.add(name, part, *means, *(min(seconds for _, seconds in runs) * 1e3 for runs in found))
@@ -210,7 +216,7 @@ def fit(names: list[str]) -> list[Table]:
 
 
 def fit_once(graph: CSRGraph, labels: np.ndarray, part: float, epsilon: float, seed: int) -> tuple[float, float]:
-    stream = arrivals(labels, seed)
+    stream = label_stream(labels, seed)
     known, others = np.split(np.array(stream), [int(part * len(stream))])
     nodes, truth = others[:20_000].T.tolist()
     start = time.thread_time()

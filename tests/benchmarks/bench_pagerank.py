@@ -21,8 +21,9 @@ from scipy import sparse
 from sknetwork.ranking import PageRank
 
 import nx_fastonl as fo
-from nx_fastonl.graph import CSRGraph
-from nx_fastonl.push import System, local_push
+from nx_fastonl.graph.csr import CSRGraph
+from nx_fastonl.push.local import local_push
+from nx_fastonl.push.system import LinearSystem
 from tests.benchmarks import numba_fifo
 from tests.benchmarks.measure import GRAPHS, Table, best_times, keep_freed_memory, load, parser, to_networkx
 
@@ -50,12 +51,12 @@ def to_igraph(graph: CSRGraph) -> igraph.Graph:
 
 def local_functions(graph: CSRGraph, peer: networkit.Graph, epsilon: float) -> dict[str, Callable[[int], object]]:
     """From a source to its vector. networkit walks lazily, so its alpha is 0.15 / 1.85."""
-    system = System(shift=0.0, slope=1 / DAMPING)
+    system = LinearSystem(graph, shift=0.0, slope=1 / DAMPING)
     lazy = ALPHA / (2 - ALPHA)
     return {
         "dict out": lambda s: fo.personalized_pagerank_local(graph, DAMPING, s, epsilon=epsilon),
         "fifo_push": lambda s: fo.fifo_push(graph, s, ALPHA, epsilon),
-        "push": lambda s: local_push(graph, [s], [1.0], system, epsilon),
+        "push": lambda s: local_push(system, [s], [1.0], epsilon),
         "numba": lambda s: numba_fifo.fifo_push(graph.indptr, graph.indices, s, ALPHA, epsilon),
         "networkit": lambda s: networkit.scd.ApproximatePageRank(peer, lazy, epsilon).run(s),
     }

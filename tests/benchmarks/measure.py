@@ -18,8 +18,8 @@ from pathlib import Path
 import networkx as nx
 import numpy as np
 
-from nx_fastonl import _push
-from nx_fastonl.graph import CSRGraph
+from nx_fastonl.graph.csr import CSRGraph
+from nx_fastonl.push import _push
 
 DATA = Path(__file__).resolve().parents[3] / "shared" / "data"
 RECORDS = Path(__file__).resolve().parents[2] / "docs" / "benchmarks"

@@ -1,0 +1,228 @@
+"""The arguments of every command, and its help."""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import nx_fastonl
+from nx_fastonl.cli import commands
+from nx_fastonl.cli.formats import FORMATS
+
+PROGRAM = "nx-fastonl"
+# For the demonstration: an order of the digits that is neither lucky nor unlucky.
+TYPICAL_SEED = 3
+
+
+def make_parser() -> argparse.ArgumentParser:
+    """The parser of the command line."""
+    parser: argparse.ArgumentParser = _parser_of(
+        argparse.ArgumentParser,
+        prog=PROGRAM,
+        description="Online node labelling and local personalised PageRank. Without a command: a first look.",
+        examples=["example", "label friends.csv clubs.csv --output rest.csv", "ppr friends.csv --source 22 --top 10"],
+    )
+    parser.add_argument("--version", action="version", version=f"{PROGRAM} {nx_fastonl.__version__}")
+    parser.set_defaults(run=commands.first_look, parser=parser)
+    parsers = parser.add_subparsers(title="commands", metavar="COMMAND")
+    for add in (_add_demo, _add_example, _add_label, _add_ppr, _add_datasets, _add_experiment, _add_info):
+        add(parsers)
+    return parser
+
+
+def _parser_of(make: Callable[..., Any], *names: str, examples: list[str], **options: Any) -> Any:
+    lines = "\n".join(f"  {PROGRAM} {example}" for example in examples)
+    formatter = argparse.RawDescriptionHelpFormatter
+    return make(*names, epilog=f"examples:\n{lines}", formatter_class=formatter, **options)
+
+
+def _add_command(parsers: Any, run: Callable[[Any], None], description: str, examples: list[str]) -> Any:
+    """Add a command. Its name is that of the function that runs it."""
+    name = run.__name__
+    summary = description.split(".")[0]
+    examples = [f"{name} {example}".strip() for example in examples]
+    parser = _parser_of(parsers.add_parser, name, help=summary, description=description, examples=examples)
+    parser.set_defaults(run=run, parser=parser)
+    return parser
+
+
+def _add_demo(parsers: Any) -> None:
+    parser = _add_command(
+        parsers,
+        commands.demo,
+        "Run all methods on handwritten digits.\n\n"
+        "The 1,797 digits of scikit-learn arrive in random order; each is predicted\n"
+        "from earlier digits that look like it. Draws the error rates.\n"
+        "Needs the extra: pip install 'nx-fastonl[demo]'.",
+        ["", "--seed 7 --out errors.svg", "--json"],
+    )
+    parser.add_argument(
+        "--out", metavar="FILE", default="nx-fastonl-demo.png", help="the picture (default: %(default)s)"
+    )
+    _add_seed(parser, "decides the order, and the random choices of the methods", TYPICAL_SEED)
+    _add_json(parser)
+
+
+def _add_example(parsers: Any) -> None:
+    parser = _add_command(
+        parsers,
+        commands.example,
+        "Write two files to try the other commands on.\n\n"
+        "friends.csv is the list of edges of Zachary's karate club; clubs.csv is a table\n"
+        "with the clubs that ten of its 34 members joined when it split. Files that\n"
+        "exist and have other content are not replaced.",
+        ["", "--out karate"],
+    )
+    parser.add_argument("--out", metavar="DIR", type=Path, default=Path(), help="the folder (default: this one)")
+    _add_json(parser)
+
+
+def _add_label(parsers: Any) -> None:
+    parser = _add_command(
+        parsers,
+        commands.label,
+        "Predict the labels of the nodes that have none.\n\n"
+        "GRAPH is a list of edges: two nodes in each line and, optionally, a weight,\n"
+        "separated by commas, tabs or blanks. Lines that begin with # are skipped; a\n"
+        "header reads source,target,weight. The weights of an edge that is listed twice,\n"
+        "in either direction, add up. Directed graphs cannot be labelled.\n\n"
+        "LABELS is a table of node and label: CSV or TSV, with or without a header\n"
+        'node,label; JSON, {node: label} or [{"node": ..., "label": ...}]; or Parquet.\n\n'
+        "Writes node, predicted and probability. The probability is what the learner\n"
+        "assigns to the predicted label; it is usually too low. With --online, nodes\n"
+        "arrive in the order of LABELS, and each is predicted before its label is\n"
+        "learned; writes node, predicted, truth and correct.\n\n"
+        "The command example writes friends.csv and clubs.csv.\n\n"
+        "methods: fastonl, fastonl-fifo, relaxation, approximate, weighted-majority,\n"
+        "  weighted-tree\n"
+        "kernels: laplacian (K1), normalized-laplacian (K2), normalized-adjacency (K3),\n"
+        "  scaled-laplacian (K4), scaled-regularized (K5), augmented-laplacian (K6)",
+        [
+            "friends.csv clubs.csv",
+            "friends.csv clubs.csv --kernel laplacian --smoothness 0.5 --output rest.json",
+            "friends.csv clubs.csv --online --method weighted-majority > stream.csv",
+        ],
+    )
+    _add_graph(parser)
+    parser.add_argument("labels", metavar="LABELS", help="the labels known, or - for standard input")
+    parser.add_argument("--online", action="store_true", help="predict each label from the ones in the lines before it")
+    parser.add_argument("--method", metavar="NAME", default="fastonl", help="(default: %(default)s)")
+    parser.add_argument("--kernel", metavar="NAME", default="normalized-laplacian", help="(default: %(default)s)")
+    parser.add_argument(
+        "--smoothness", metavar="X", type=float, default=0.15, help="lambda / n of the kernel (default: %(default)s)"
+    )
+    _add_seed(parser, "decides the random choices of the method")
+    _add_output(parser)
+
+
+def _add_ppr(parsers: Any) -> None:
+    parser = _add_command(
+        parsers,
+        commands.ppr,
+        "Personalised PageRank of the nodes near some others.\n\n"
+        "GRAPH is a list of edges, as for label. Writes node and value, the largest\n"
+        "first, of the nodes that were reached; the values of all others are taken as 0.\n"
+        "A line on standard error bounds the error.\n\n"
+        "The command example writes friends.csv.",
+        [
+            "friends.csv --source 22 --top 10",
+            "friends.csv --directed --source 0 --source 1 --alpha 0.9 --output near.tsv",
+            "- --source 0 --tol 1e-8 --json < friends.csv",
+        ],
+    )
+    _add_graph(parser)
+    parser.add_argument(
+        "--source",
+        metavar="NODE",
+        action="append",
+        required=True,
+        help="where the random walks start; repeat it for several",
+    )
+    parser.add_argument("--alpha", type=float, default=0.85, help="the damping (default: %(default)s)")
+    precision = parser.add_mutually_exclusive_group()
+    precision.add_argument(
+        "--epsilon", type=float, default=1e-6, help="the residual per neighbour that may remain (default: %(default)s)"
+    )
+    precision.add_argument(
+        "--tol", metavar="X", type=float, help="instead of --epsilon: an upper bound on the L1 error"
+    )
+    parser.add_argument("--top", metavar="K", type=int, help="write only the K largest values")
+    parser.add_argument("--directed", action="store_true", help="edges lead only from the first node to the second")
+    _add_output(parser)
+
+
+def _add_datasets(parsers: Any) -> None:
+    parser = _add_command(
+        parsers,
+        commands.datasets,
+        "List the datasets.\n\nA dataset that is not available yet is downloaded when an experiment needs it.",
+        ["", "--data-home /data --json"],
+    )
+    _add_data_home(parser)
+    _add_json(parser)
+
+
+def _add_experiment(parsers: Any) -> None:
+    parser = _add_command(
+        parsers,
+        commands.experiment,
+        "Run an experiment of the paper.\n\n"
+        "Writes a CSV file and a picture to a folder, and prints a summary. Results\n"
+        "of an earlier run in that folder are not computed again. Without NAME, lists\n"
+        "the experiments.\n"
+        "Needs the extra: pip install 'nx-fastonl[demo]'.",
+        ["", "accuracy --quick", "error-curves --graphs cora,citeseer --trials 5 --n-jobs 2 --out results"],
+    )
+    parser.add_argument("name", metavar="NAME", nargs="?", help="the experiment")
+    parser.add_argument(
+        "--graphs",
+        metavar="A,B,...",
+        type=lambda text: [name.strip() for name in text.split(",") if name.strip()],
+        help="datasets to run it on (default: the paper's)",
+    )
+    parser.add_argument("--trials", metavar="N", type=int, help="runs of each task (default: 10, with --quick 2)")
+    parser.add_argument("--n-jobs", metavar="N", type=int, help="processes; -1 means one on each core (default: 1)")
+    parser.add_argument("--quick", action="store_true", help="run two trials on small graphs, without a download")
+    parser.add_argument("--out", metavar="DIR", type=Path, default=Path("results"), help="(default: %(default)s)")
+    _add_data_home(parser)
+    _add_json(parser)
+
+
+def _add_info(parsers: Any) -> None:
+    parser = _add_command(
+        parsers,
+        commands.info,
+        "Show versions, compiled modules and optional packages.\n\nAdd its output to a bug report.",
+        ["", "--json"],
+    )
+    _add_json(parser)
+
+
+def _add_graph(parser: Any) -> None:
+    parser.add_argument("graph", metavar="GRAPH", help="the list of edges, or - for standard input")
+
+
+def _add_output(parser: Any) -> None:
+    parser.add_argument("--output", metavar="FILE", default="-", help="the table (default: standard output)")
+    parser.add_argument(
+        "--format",
+        choices=FORMATS,
+        help="the format of the table (default: by the suffix of FILE, or csv)",
+    )
+    _add_json(parser)
+
+
+def _add_json(parser: Any) -> None:
+    parser.add_argument("--json", action="store_true", help="print the answer as JSON, and nothing else")
+
+
+def _add_seed(parser: Any, meaning: str, default: int = 0) -> None:
+    parser.add_argument("--seed", metavar="N", type=int, default=default, help=f"{meaning} (default: %(default)s)")
+
+
+def _add_data_home(parser: Any) -> None:
+    parser.add_argument(
+        "--data-home", metavar="DIR", help="where downloads are kept (default: $NX_FASTONL_DATA, or a cache folder)"
+    )

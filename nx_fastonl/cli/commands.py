@@ -1,0 +1,284 @@
+"""What each command does, given its parsed arguments."""
+
+from __future__ import annotations
+
+import shlex
+import time
+from collections.abc import Hashable, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, get_args
+
+from nx_fastonl.cli.answers import Answer, UsageError, check_folder, deliver, output_of
+from nx_fastonl.cli.screen import growing_table, say, say_json, show_frame, show_table, shows_progress
+
+if TYPE_CHECKING:
+    from nx_fastonl.graph.csr import CSRGraph
+    from nx_fastonl.labeling.labeler import OnlineNodeLabeler
+    from nx_fastonl.labeling.sequence import LabelSequence
+
+MEMBER = 22  # of the karate club, at whom the first look is taken
+# How many nodes' probabilities are in memory at once: with many classes, those of all nodes may not fit.
+PROBABILITY_NODES = 10_000
+
+
+def first_look(_: Any) -> None:
+    """Print the karate club's ten members closest to one of them, then how well their sides are predicted online."""
+    import networkx as nx
+
+    from nx_fastonl.labeling.stream import online_node_labeling
+    from nx_fastonl.push.pagerank import personalized_pagerank_local
+
+    club = nx.karate_club_graph()
+    closest, info = personalized_pagerank_local(club, personalization=MEMBER, top_k=10, full_output=True)
+    lines = [f"Zachary's karate club, {len(club)} members: the ten closest to member {MEMBER}", ""]
+    longest = max(closest.values())
+    for node, value in closest.items():
+        lines.append(f"  {node:>3}  {value:.4f}  {'#' * round(40 * value / longest)}")
+    certain = "certain" if info.top_k_certain else "not certain"
+    lines += ["", f"L1 error at most {info.l1_error:.1e}; these ten are {certain}; {info.operations:,} edges walked"]
+    sides = online_node_labeling(club, "club")
+    lines += [f"Whose side is each member on, asked one by one? {sides.mistakes} mistakes in {len(sides)}"]
+    say("\n".join(lines))
+
+
+def demo(arguments: Any) -> None:
+    """Run every method on the digits: first a table that grows, then a picture."""
+    import numpy as np
+
+    from nx_fastonl.datasets import load_digits_graph
+    from nx_fastonl.labeling.stream import online_node_labeling
+    from nx_fastonl.learners.registry import Method
+
+    methods = get_args(Method)
+    picture = Path(arguments.out)
+    _check_picture(picture)
+    data = load_digits_graph()
+    nodes = list(data.labels)
+    order = np.random.default_rng(arguments.seed).permutation(len(nodes)).tolist()
+    label_stream = [(nodes[i], data.labels[nodes[i]]) for i in order]
+    sequences: dict[str, LabelSequence] = {}
+    results = []
+    columns = ("method", "accuracy", "mistakes", "seconds")
+    with growing_table(columns, methods, silent=arguments.json) as add:
+        for method in methods:
+            start = time.perf_counter()
+            sequence = online_node_labeling(data.graph, label_stream, method=method, seed=arguments.seed)
+            seconds = time.perf_counter() - start
+            sequences[method] = sequence
+            results.append(dict(zip(columns, (method, sequence.accuracy, sequence.mistakes, seconds), strict=True)))
+            add((method, f"{sequence.accuracy:.3f}", str(sequence.mistakes), f"{seconds:.2f}"))
+    _draw_error_curves(sequences, f"{len(label_stream):,} handwritten digits in random order", picture)
+    if arguments.json:
+        say_json({"dataset": data.name, "seed": arguments.seed, "methods": results, "picture": arguments.out})
+    else:
+        say(f"\nPicture of the error rates: {arguments.out}")
+
+
+def _check_picture(path: Path) -> None:
+    """Raise an error if matplotlib cannot write such a file."""
+    from matplotlib.figure import Figure
+
+    check_folder(path)
+    known = Figure().canvas.get_supported_filetypes()
+    if path.suffix.lower().removeprefix(".") not in known:
+        raise UsageError(f"the suffix of {path} names no format of pictures: use one of {', '.join(sorted(known))}")
+
+
+def _draw_error_curves(sequences: dict[str, LabelSequence], title: str, path: Path) -> None:
+    from matplotlib.figure import Figure
+
+    from nx_fastonl.plotting.curves import plot_error_curves
+    from nx_fastonl.plotting.save import save_figure
+
+    figure = Figure(figsize=(7.0, 4.5), layout="constrained")
+    plot_error_curves(sequences, figure.add_subplot()).set_title(title)
+    save_figure(figure, path)
+
+
+def example(arguments: Any) -> None:
+    """Write a list of edges and a table of labels to try the other commands on."""
+    from nx_fastonl._lib.files import write_file
+    from nx_fastonl.cli.example import example_files
+
+    files = {arguments.out / name: content for name, content in example_files().items()}
+    for path, content in files.items():
+        if path.exists() and path.read_bytes() != content:
+            raise FileExistsError(f"{path} exists and has other content: move it away, or name a folder with --out")
+    arguments.out.mkdir(parents=True, exist_ok=True)
+    for path, content in files.items():
+        if not path.exists():
+            write_file(path, content)
+    paths = list(map(str, files))
+    command = shlex.join(["nx-fastonl", "label", *paths])
+    if arguments.json:
+        say_json({"files": paths, "next": command})
+    else:
+        say("\n".join([*paths, f"Try next: {command}"]))
+
+
+def label(arguments: Any) -> None:
+    """Predict the labels of the nodes that have none or, online, those that are in the table."""
+    from nx_fastonl.cli.edge_lists import read_graph
+    from nx_fastonl.cli.label_tables import read_labels
+
+    if arguments.graph == arguments.labels == "-":
+        raise UsageError("GRAPH and LABELS cannot both come from standard input")
+    output = output_of(arguments)
+    source = read_graph(arguments.graph, progress=shows_progress())
+    labels = read_labels(arguments.labels, source)
+    graph = source.graph
+    options = {name: getattr(arguments, name) for name in ("method", "kernel", "smoothness", "seed")}
+    answer = (_label_online if arguments.online else _label_rest)(graph, labels, options)
+    report = {"nodes": len(graph), "edges": graph.number_of_edges(), "labels": len(labels), **options, **answer.report}
+    deliver(answer._replace(report=report, message=f"{_size_of(graph)}; {answer.message}"), output, "predictions")
+
+
+def _label_rest(graph: CSRGraph, labels: dict[Hashable, Hashable], options: dict[str, Any]) -> Answer:
+    from nx_fastonl.labeling.labeler import OnlineNodeLabeler
+
+    model = OnlineNodeLabeler(graph, **options).fit(labels)
+    nodes = [node for node in graph if node not in labels]
+    predicted = model.predict_many(nodes, progress=shows_progress())
+    columns = {"node": nodes, "predicted": predicted, "probability": _probabilities(model, nodes, predicted)}
+    message = f"{len(nodes):,} nodes labelled from {len(labels):,} others"
+    if not nodes:
+        message = "every node has a label; --online predicts them one by one"
+    return Answer(columns, {"classes": list(model.classes)}, message)
+
+
+def _probabilities(model: OnlineNodeLabeler, nodes: Sequence[Hashable], predicted: Sequence[Any]) -> list[float]:
+    """The probability of each predicted label."""
+    columns = {label: j for j, label in enumerate(model.classes)}
+    probabilities: list[float] = []
+    for start in range(0, len(nodes), PROBABILITY_NODES):
+        block = slice(start, start + PROBABILITY_NODES)
+        by_class = model.predict_proba_many(nodes[block])
+        probabilities += [float(row[columns[label]]) for row, label in zip(by_class, predicted[block], strict=True)]
+    return probabilities
+
+
+def _label_online(graph: CSRGraph, labels: dict[Hashable, Hashable], options: dict[str, Any]) -> Answer:
+    from nx_fastonl.labeling.stream import online_node_labeling
+
+    found = online_node_labeling(graph, labels, progress=shows_progress(), **options)
+    columns = {"node": found.nodes, "predicted": found.predicted, "truth": found.truth, "correct": found.correct}
+    return Answer(
+        columns,
+        {"mistakes": found.mistakes, "error_rate": found.error_rate},
+        f"error rate {found.error_rate:.4f}: {found.mistakes:,} mistakes in {len(found):,} nodes",
+    )
+
+
+def _size_of(graph: CSRGraph) -> str:
+    return f"{graph.number_of_nodes():,} nodes, {graph.number_of_edges():,} edges"
+
+
+def ppr(arguments: Any) -> None:
+    """Write the personalised PageRank around some nodes."""
+    from nx_fastonl.cli.edge_lists import read_graph
+    from nx_fastonl.push.pagerank import personalized_pagerank_local
+
+    output = output_of(arguments)
+    source = read_graph(arguments.graph, directed=arguments.directed, progress=shows_progress())
+    seeds = [source.node(name) for name in arguments.source]
+    values, info = personalized_pagerank_local(
+        source.graph,
+        arguments.alpha,
+        dict.fromkeys(seeds, 1.0),
+        tol=arguments.tol,
+        epsilon=arguments.epsilon,
+        top_k=arguments.top,
+        full_output=True,
+    )
+    nodes = sorted(values, key=lambda node: -values[node])
+    report = {
+        "nodes": len(source.graph),
+        "edges": source.graph.number_of_edges(),
+        "sources": seeds,
+        "alpha": arguments.alpha,
+        "l1_error": info.l1_error,
+        "top_certain": info.top_k_certain,
+        "operations": info.operations,
+    }
+    certain = {None: "", True: "; these are certain to be the largest", False: "; others may be as large"}
+    message = f"{_size_of(source.graph)}; L1 error at most {info.l1_error:.1e}{certain[info.top_k_certain]}"
+    deliver(Answer({"node": nodes, "value": [values[node] for node in nodes]}, report, message), output, "values")
+
+
+def datasets(arguments: Any) -> None:
+    """List the datasets, and say which need no download."""
+    from nx_fastonl.datasets import DATASETS, summary
+
+    found = [
+        {"name": name, "available": _is_available(name, arguments.data_home), "description": summary(name)}
+        for name in DATASETS
+    ]
+    if arguments.json:
+        say_json(found)
+    else:
+        show_table(
+            ("name", "available", "description"),
+            [(str(row["name"]), "yes" if row["available"] else "no", str(row["description"])) for row in found],
+        )
+
+
+def _is_available(name: str, data_home: str | None) -> bool:
+    from nx_fastonl.datasets import is_available
+
+    try:
+        return is_available(name, data_home)
+    except ImportError:  # pooch, which knows the cache folder, is not installed
+        return False
+
+
+def experiment(arguments: Any) -> None:
+    """Run an experiment and show its summary, or list the experiments."""
+    from nx_fastonl import experiments
+
+    name = arguments.name
+    if name is None:
+        titles = {name: experiment.title for name, experiment in experiments.EXPERIMENTS.items()}
+        if arguments.json:
+            say_json(titles)
+        else:
+            show_table(("experiment", "what it shows"), list(titles.items()))
+        return
+    frame = experiments.run(
+        name,
+        graphs=arguments.graphs,
+        trials=arguments.trials,
+        quick=arguments.quick,
+        n_jobs=arguments.n_jobs,
+        out=arguments.out,
+        data_home=arguments.data_home,
+        progress=shows_progress(),
+    )
+    chosen, table = experiments.EXPERIMENTS[name], experiments.summary(name, frame)
+    stem = f"{name}-quick" if arguments.quick else name
+    files = [str(arguments.out / f"{stem}.{suffix}") for suffix in ("csv", "png")]
+    if arguments.json:
+        say_json({"experiment": name, "summary": table.reset_index().to_dict("records"), "files": files})
+        return
+    say(f"{chosen.title}: {chosen.table}\n")
+    show_frame(table)
+    say(f"\nAll results: {', '.join(files)}")
+
+
+def info(arguments: Any) -> None:
+    """Show what is installed and what works."""
+    from nx_fastonl.cli.installation import installation
+
+    report = installation()
+    if arguments.json:
+        say_json(report)
+        return
+    compiled = report["compiled"]
+    broken = [name for name, loads in compiled.items() if not loads]
+    shown = {name: value or "not installed" for name, value in report["packages"].items()}
+    shown |= {
+        "platform": report["platform"],
+        "compiled modules": f"{', '.join(broken)} cannot be loaded" if broken else f"all {len(compiled)} load",
+        "NetworkX backend": "fastonl is known" if report["backend"] else "fastonl is not known to NetworkX",
+        "data folder": report["data_folder"] or "unknown without pooch",
+    }
+    show_table(("", ""), list(shown.items()))

@@ -1,0 +1,117 @@
+"""What the command line prints: text, JSON, and tables, which rich draws if standard output is a terminal."""
+
+from __future__ import annotations
+
+import importlib.util
+import json
+import sys
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    import pandas as pd
+    from rich.table import Table
+
+
+def shows_progress() -> bool:
+    return sys.stderr.isatty() and importlib.util.find_spec("tqdm") is not None
+
+
+def has_screen() -> bool:
+    return sys.stdout.isatty() and importlib.util.find_spec("rich") is not None
+
+
+def write(content: bytes) -> None:
+    """Write everything to standard output. Without a buffer (PYTHONUNBUFFERED), one call may write only some of it."""
+    sys.stdout.flush()
+    rest = memoryview(content)
+    while rest:
+        rest = rest[sys.stdout.buffer.write(rest) :]
+    sys.stdout.flush()
+
+
+def say(text: str) -> None:
+    write(f"{text}\n".encode())
+
+
+def say_json(value: Any) -> None:
+    say(json.dumps(value, indent=2, default=str))
+
+
+def show_frame(frame: pd.DataFrame) -> None:
+    table = frame.reset_index()
+    rows = [tuple(_shown(value) for value in row) for row in table.itertuples(index=False)]
+    right_aligned = tuple(i for i, dtype in enumerate(table.dtypes) if dtype.kind in "iuf")
+    show_table(tuple(map(str, table.columns)), rows, right_aligned)
+
+
+def _shown(value: Any) -> str:
+    if isinstance(value, float):
+        return "" if value != value else f"{value:g}"
+    return str(value)
+
+
+def show_table(columns: Sequence[str], rows: Sequence[Sequence[str]], right_aligned: Sequence[int] = ()) -> None:
+    """Print a table. `right_aligned` holds the indices of columns with numbers."""
+    widths = [max(map(len, column)) for column in zip(columns, *rows, strict=True)]
+    if has_screen():
+        from rich.console import Console
+
+        console = Console()
+        if sum(width + 3 for i, width in enumerate(widths) if i == 0 or i in right_aligned) < console.width:
+            console.print(_rich_table(columns, rows, right_aligned))
+            return  # on a narrower terminal, rich would cut numbers off: the table is printed as plain text
+    for row in (columns, *rows) if any(columns) else rows:
+        say(_line(row, widths, right_aligned))
+
+
+@contextmanager
+def growing_table(
+    columns: Sequence[str], names: Sequence[str], *, silent: bool
+) -> Iterator[Callable[[Sequence[str]], None]]:
+    """Print a table that gets one row for each of the names. A terminal shows all names from the start."""
+    right_aligned = range(1, len(columns))
+    if silent:
+        yield lambda _: None
+    elif has_screen():
+        from rich.live import Live
+
+        rows: list[Sequence[str]] = []
+
+        def table() -> Table:
+            waiting = [(name, *[""] * len(right_aligned)) for name in names[len(rows) :]]
+            return _rich_table(columns, [*rows, *waiting], right_aligned)
+
+        with Live(table(), auto_refresh=False) as live:
+
+            def add(row: Sequence[str]) -> None:
+                rows.append(row)
+                live.update(table(), refresh=True)
+
+            yield add
+    else:
+        widths = [max(map(len, names)), *(max(len(column), 8) for column in columns[1:])]
+        say(_line(columns, widths, right_aligned))
+        yield lambda row: say(_line(row, widths, right_aligned))
+
+
+def _rich_table(columns: Sequence[str], rows: Sequence[Sequence[str]], right_aligned: Sequence[int]) -> Table:
+    from rich import box
+    from rich.table import Table
+    from rich.text import Text
+
+    table = Table(box=box.SIMPLE_HEAD, show_header=any(columns))
+    for i, column in enumerate(columns):
+        table.add_column(Text(column), justify="right" if i in right_aligned else "left", no_wrap=i == 0)
+    for row in rows:
+        table.add_row(*map(Text, row))  # rich would take [brackets] in a str for markup
+    return table
+
+
+def _line(cells: Sequence[str], widths: Sequence[int], right_aligned: Sequence[int]) -> str:
+    padded = [
+        cell.rjust(width) if i in right_aligned else cell.ljust(width)
+        for i, (cell, width) in enumerate(zip(cells, widths, strict=True))
+    ]
+    return "  ".join(padded).rstrip()

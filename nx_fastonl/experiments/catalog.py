@@ -1,0 +1,229 @@
+"""The experiments by name, `run` and `summary`."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Sequence
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from nx_fastonl._lib.checks import check_jobs, check_whole
+from nx_fastonl.experiments import labeling, pushes, tables
+from nx_fastonl.experiments.base import Experiment, Record, Task, Work
+from nx_fastonl.experiments.graphs import data_from
+from nx_fastonl.experiments.pictures import draw_bands, draw_bars, draw_experiment
+from nx_fastonl.experiments.runner import run_tasks
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+__all__ = ["EXPERIMENTS", "run", "summary"]
+
+SMALL = ("political-blogs", "citeseer", "cora")
+LARGE = (*SMALL, "blogcatalog", "mnist-knn", "pubmed", "ogbn-arxiv")
+QUICK = ("karate", "digits")
+
+EXPERIMENTS: dict[str, Experiment] = {
+    "accuracy": Experiment(
+        title="Accuracy of all methods over random orders (Table 6)",
+        table="mean accuracy",
+        graphs=LARGE,
+        tasks=labeling.method_tasks,
+        work=labeling.measure_accuracy,
+        picture=partial(draw_bars, y="accuracy"),
+        summary=tables.accuracy_table,
+    ),
+    "runtime": Experiment(
+        title="Seconds for a whole run of each method (Tables 2 and 5)",
+        table="seconds of CPU, the fastest trial",
+        graphs=LARGE,
+        tasks=labeling.method_tasks,
+        work=labeling.measure_accuracy,
+        picture=partial(draw_bars, y="seconds", logarithmic=True),
+        summary=tables.fastest_runs,
+        serial=True,
+    ),
+    "error-curves": Experiment(
+        title="Error rate against the number of nodes seen (Figures 4 and 5)",
+        table="mean error rate at the end",
+        graphs=LARGE,
+        tasks=labeling.method_tasks,
+        work=labeling.measure_error_curve,
+        picture=partial(draw_bands, x="nodes_seen", y="error_rate", by="method"),
+        summary=tables.last_errors,
+    ),
+    "smoothness": Experiment(
+        title="Accuracy against lambda / n for the first four kernels (Figure 6)",
+        table="the best smoothness of each kernel, and the mean accuracy there",
+        graphs=SMALL,
+        tasks=labeling.smoothness_tasks,
+        work=labeling.measure_smoothness,
+        picture=partial(draw_bands, x="smoothness", y="accuracy", by="kernel"),
+        summary=tables.best_smoothness,
+    ),
+    "epsilon": Experiment(
+        title="Accuracy against epsilon (Figure 16)",
+        table="mean accuracy and seconds of CPU",
+        graphs=SMALL,
+        tasks=labeling.epsilon_tasks,
+        work=labeling.measure_epsilon,
+        picture=partial(draw_bands, x="epsilon_times_n", y="accuracy", by="method"),
+        summary=tables.epsilon_table,
+    ),
+    "operations": Experiment(
+        title="Edges walked by a push, its two bounds, and power iteration (Figures 3 and 8 to 13)",
+        table="median number of edges",
+        graphs=LARGE,
+        tasks=pushes.source_tasks,
+        work=pushes.measure_operations,
+        picture=partial(draw_bands, x="epsilon", y="edges", by="quantity", logarithmic=True),
+        summary=tables.median_edges,
+    ),
+    "magnitudes": Experiment(
+        title="Magnitudes of a column by rank: a power law (Figures 2, 14, 17 and 18)",
+        table="the exponent between ranks 2 and 1,000",
+        graphs=LARGE,
+        tasks=pushes.source_tasks,
+        work=pushes.measure_magnitudes,
+        picture=partial(draw_bands, x="rank", y="magnitude", by="vector", logarithmic=True),
+        summary=tables.decay_exponents,
+    ),
+    "nnz": Experiment(
+        title="Nodes that power iteration has reached after each step (Figure 15)",
+        table="the fraction of the nodes reached, by step",
+        graphs=LARGE,
+        tasks=pushes.source_tasks,
+        work=pushes.measure_reach,
+        picture=partial(draw_bands, x="step", y="fraction_reached", by="graph"),
+        summary=tables.mean_reach,
+    ),
+}
+
+
+def run(
+    name: str,
+    graphs: Sequence[str] | str | None = None,
+    *,
+    trials: int | None = None,
+    quick: bool = False,
+    n_jobs: int | None = None,
+    out: str | os.PathLike[str] = "results",
+    data_home: str | os.PathLike[str] | None = None,
+    progress: bool = False,
+) -> pd.DataFrame:
+    """Run one of the `EXPERIMENTS`, and write a CSV file and a picture to a folder.
+
+    Parameters
+    ----------
+    name : str
+        The experiment, one of `EXPERIMENTS`.
+    graphs : str or sequence of str, optional
+        The datasets to run it on, by default those of the paper; see `nx_fastonl.datasets.DATASETS`.
+    trials : int, optional
+        How many random orders of arrival, or sources, there are for each graph. By default 10.
+    quick : bool, default False
+        Run two trials on the karate club and the digits, unless `trials` or `graphs` says otherwise. This takes
+        seconds and downloads nothing.
+    n_jobs : int, optional
+        The number of processes, by default 1; -1 means one on each core (needs joblib). What measures time always runs
+        in one process.
+    out : path, default "results"
+        The folder for the two files. Results that are in its CSV file, from an earlier or interrupted run, are not
+        computed again.
+    data_home : path, optional
+        The folder with the datasets' files: see `nx_fastonl.datasets.data_folder`.
+    progress : bool, default False
+        Show a progress bar (needs tqdm).
+
+    Returns
+    -------
+    pandas.DataFrame
+        One row per record, as in the CSV file.
+
+    Raises
+    ------
+    ValueError
+        If there is no such experiment or dataset, a number is out of range, or the CSV file in the folder holds
+        something else.
+    TypeError
+        If `trials` or `n_jobs` is not a whole number.
+    ConnectionError
+        If a dataset cannot be downloaded: see `nx_fastonl.datasets.fetch_cora`.
+    ImportError
+        If pandas or matplotlib is not installed, or another package that a dataset, `n_jobs` or `progress` needs.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> from nx_fastonl import experiments
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     frame = experiments.run("nnz", ["karate"], trials=2, out=folder)
+    >>> sorted(frame.columns)
+    ['fraction_reached', 'graph', 'source', 'step']
+    """
+    experiment = _experiment(name)
+    if trials is None:
+        trials = 2 if quick else 10
+    check_whole("trials", trials, least=1)
+    check_jobs("n_jobs", n_jobs)
+    if graphs is None:
+        graphs = QUICK if quick else experiment.graphs
+    chosen = [graphs] if isinstance(graphs, str) else list(dict.fromkeys(graphs))
+    if not chosen:
+        raise ValueError("graphs is empty; leave it out to run on those of the paper")
+    with data_from(data_home):
+        tasks = [task for graph in chosen for task in experiment.tasks(graph, trials)]
+    folder = Path(out)
+    folder.mkdir(parents=True, exist_ok=True)
+    stem = f"{name}-quick" if quick else name
+    work = partial(_work_in, data_home, experiment.work)
+    frame = run_tasks(tasks, work, folder / f"{stem}.csv", 1 if experiment.serial else n_jobs, progress)
+    draw_experiment(experiment, frame, folder / f"{stem}.png")
+    return frame
+
+
+def summary(name: str, frame: pd.DataFrame) -> pd.DataFrame:
+    """Summarise the results of an experiment in a small table.
+
+    Parameters
+    ----------
+    name : str
+        The experiment, one of `EXPERIMENTS`.
+    frame : pandas.DataFrame
+        What `run` returned, or what pandas reads from its CSV file.
+
+    Returns
+    -------
+    pandas.DataFrame
+        ``EXPERIMENTS[name].table`` says what the numbers are.
+
+    Raises
+    ------
+    ValueError
+        If there is no such experiment.
+    KeyError
+        If the frame belongs to another experiment and lacks a column.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> from nx_fastonl import experiments
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     frame = experiments.run("nnz", "karate", trials=2, out=folder)
+    >>> experiments.summary("nnz", frame).loc["karate", [0, 1, 2, 3, 4]].tolist()
+    [0.029, 0.191, 0.706, 0.882, 1.0]
+    """
+    return _experiment(name).summary(frame)
+
+
+def _experiment(name: str) -> Experiment:
+    if name not in EXPERIMENTS:
+        raise ValueError(f"unknown experiment {name!r}; there are {', '.join(EXPERIMENTS)}")
+    return EXPERIMENTS[name]
+
+
+def _work_in(folder: str | os.PathLike[str] | None, work: Work, task: Task) -> list[Record]:
+    """Work on a task, perhaps in another process, with the datasets' files from this folder."""
+    with data_from(folder):
+        return work(task)

@@ -1,0 +1,61 @@
+"""Pictures of the records of an experiment: a panel for each graph, with curves or bars."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from nx_fastonl.experiments.base import Experiment
+from nx_fastonl.plotting.curves import plot_bands
+from nx_fastonl.plotting.save import save_figure
+from nx_fastonl.plotting.style import COLOURS
+
+if TYPE_CHECKING:
+    import pandas as pd
+    from matplotlib.axes import Axes
+
+PANELS_PER_ROW = 3
+
+
+def draw_experiment(experiment: Experiment, frame: pd.DataFrame, path: Path) -> None:
+    """Draw a panel for each graph, and write the picture to a file."""
+    try:
+        from matplotlib.figure import Figure
+    except ImportError as error:
+        raise ImportError("pictures need matplotlib: pip install matplotlib") from error
+    graphs = list(dict.fromkeys(frame["graph"]))
+    columns = min(len(graphs), PANELS_PER_ROW)
+    rows = -(-len(graphs) // columns)
+    figure = Figure(figsize=(4.5 * columns, 3.4 * rows), layout="constrained")
+    for i, graph in enumerate(graphs):
+        ax = figure.add_subplot(rows, columns, i + 1)
+        experiment.picture(frame[frame["graph"] == graph], frame, ax)
+        ax.set_title(graph)
+    save_figure(figure, path)
+
+
+def draw_bands(
+    records: pd.DataFrame, all_records: pd.DataFrame, ax: Axes, x: str, y: str, by: str, logarithmic: bool = False
+) -> None:
+    """A curve with a band over trials for each value of `by`."""
+    plot_bands(records[np.isfinite(records[y])], x, y, by, ax, order=list(all_records[by].unique()))
+    if logarithmic:
+        ax.set_xscale("log")
+        ax.set_yscale("log")
+    if y == "error_rate":
+        ax.set_ylim(0.0, 1.0)  # a band may reach above 1, a rate cannot
+
+
+def draw_bars(records: pd.DataFrame, all_records: pd.DataFrame, ax: Axes, y: str, logarithmic: bool = False) -> None:
+    """A bar for each method, with a whisker of one standard deviation over trials."""
+    groups = records.groupby("method", sort=False)[y]
+    means, deviations = groups.mean(), groups.std().fillna(0.0)
+    colours = dict(zip(all_records["method"].unique(), COLOURS, strict=False))
+    ax.barh(list(means.index), means, xerr=deviations, color=[colours[method] for method in means.index])
+    ax.invert_yaxis()
+    if logarithmic:
+        ax.set_xscale("log")
+        ax.xaxis.set_minor_formatter("")
+    ax.set_xlabel(y)

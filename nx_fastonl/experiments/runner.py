@@ -1,0 +1,98 @@
+"""Runs many tasks in parallel, and keeps their records in a file, so that a run that was stopped can be resumed."""
+
+from __future__ import annotations
+
+import csv
+import io
+from collections.abc import Iterable, Iterator, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from nx_fastonl._lib.files import write_file
+from nx_fastonl._lib.progress import progress_bar
+from nx_fastonl.experiments.base import Record, Task, Work
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+
+def run_tasks(tasks: Sequence[Task], work: Work, path: Path, n_jobs: int | None, progress: bool) -> pd.DataFrame:
+    """The records of all tasks, in the order of the tasks. The columns of the task come first.
+
+    Tasks whose records are in the CSV file at `path` are not worked on again. The file is replaced after each task, so
+    it always holds complete records.
+    """
+    import pandas as pd
+
+    records = _read(path, tasks[0])
+    done = {_key(record, tasks[0]) for record in records}
+    missing = [task for task in tasks if _key(task, tasks[0]) not in done]
+    results: Iterable[tuple[Task, list[Record]]] = _results(missing, work, n_jobs)
+    if progress:
+        results = progress_bar(results, total=len(missing), desc=path.stem, unit="task", leave=False)
+    for task, measured in results:
+        new = [{**task, **record} for record in measured]
+        records += new
+        # Read the file again: another run may have added records.
+        others = [record for record in _read(path, task) if _key(record, task) != _key(task, task)]
+        _write(path, others + new)
+    order = {_key(task, tasks[0]): i for i, task in enumerate(tasks)}
+    wanted = [record for record in records if _key(record, tasks[0]) in order]
+    wanted.sort(key=lambda record: order[_key(record, tasks[0])])
+    frame = pd.DataFrame([{name: str(value) for name, value in record.items()} for record in wanted])
+    return frame.apply(_as_numbers)
+
+
+def _results(tasks: Sequence[Task], work: Work, n_jobs: int | None) -> Iterator[tuple[Task, list[Record]]]:
+    """Each task with its records, in the order in which they are done."""
+    if n_jobs in (None, 1):
+        for task in tasks:
+            yield task, work(task)
+        return
+    from joblib import Parallel, delayed
+
+    parallel = Parallel(n_jobs=n_jobs, return_as="generator_unordered")
+    yield from parallel(delayed(_with_task)(work, task) for task in tasks)
+
+
+def _with_task(work: Work, task: Task) -> tuple[Task, list[Record]]:
+    return task, work(task)
+
+
+def _key(record: Record, columns: Task) -> tuple[str, ...]:
+    """The task that a record belongs to. Values are compared as texts, as they are in the file."""
+    return tuple(str(record[name]) for name in columns)
+
+
+def _as_numbers(column: pd.Series[Any]) -> pd.Series[Any]:
+    import pandas as pd
+
+    try:
+        return pd.to_numeric(column)
+    except ValueError:
+        return column
+
+
+def _read(path: Path, columns: Task) -> list[Record]:
+    """The records of earlier runs."""
+    if not path.exists() or path.stat().st_size == 0:
+        return []
+    with path.open(newline="") as file:
+        reader = csv.DictReader(file)
+        names = list(reader.fieldnames or ())
+        if names[: len(columns)] != list(columns):
+            raise ValueError(f"{path} holds other results than these, with columns {', '.join(names)}; move it away")
+        records = []
+        for record in reader:
+            if None in record or None in record.values():
+                raise ValueError(f"{path}, line {reader.line_num}: not a record of these results; remove it")
+            records.append(record)
+        return records
+
+
+def _write(path: Path, records: list[Record]) -> None:
+    content = io.StringIO()
+    writer = csv.DictWriter(content, list(records[0]))
+    writer.writeheader()
+    writer.writerows(records)
+    write_file(path, content.getvalue().encode())

@@ -1,0 +1,36 @@
+"""Whatever graph a caller passes -> CSRGraph."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import networkx as nx
+import numpy as np
+from scipy import sparse
+
+from nx_fastonl.graph.csr import CSRGraph, csr_graph_of
+from nx_fastonl.graph.live import BACKEND_NAME, LiveGraph
+
+
+def as_csr_graph(G: Any, weight: str | None = "weight") -> CSRGraph:
+    """The CSRGraph of whatever graph a user passes; one that is a CSRGraph already has only one weight, or None."""
+    if isinstance(G, CSRGraph):
+        return G.unweighted if weight is None else G
+    if isinstance(G, LiveGraph):
+        return csr_graph_of(G, weight)
+    if isinstance(G, nx.Graph):
+        return CSRGraph.from_networkx(G, weight)
+    if sparse.issparse(G):
+        return CSRGraph.from_scipy(G, weight=weight)
+    if getattr(G, "__networkx_backend__", None) is not None:
+        return CSRGraph.from_networkx(_to_networkx(G, backend="networkx"), weight)
+    hint = "; wrap it in scipy.sparse.csr_array" if isinstance(G, np.ndarray) else ""
+    raise TypeError(f"expected an nx.Graph, a scipy sparse array or a CSRGraph, got {type(G).__name__}{hint}")
+
+
+def _itself(G: nx.Graph[Any]) -> nx.Graph[Any]:
+    return G
+
+
+# Called with backend="networkx", it gives what NetworkX makes of another backend's graph.
+_to_networkx: Any = nx._dispatchable(_itself, name=f"{BACKEND_NAME}_to_networkx", preserve_all_attrs=True)

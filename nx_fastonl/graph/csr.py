@@ -1,0 +1,618 @@
+"""CSRGraph: rows of neighbours, and the names of the nodes."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
+from functools import cached_property
+from typing import Any, TypeVar
+
+import networkx as nx
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from scipy import sparse
+
+from nx_fastonl._lib.pool import Lease, Pool
+from nx_fastonl.graph._view import GraphView
+from nx_fastonl.graph.live import BACKEND_NAME, LiveGraph, live_graph
+from nx_fastonl.graph.rows import MAX_NODES, Rows, check_weights, integers, rows_from_edges, rows_from_scipy
+
+__all__ = ["CSRGraph"]
+
+Scratch = TypeVar("Scratch")
+
+
+class CSRGraph:
+    """A graph as compressed sparse rows: what every function of the package computes on.
+
+    Passing an ``nx.Graph`` or a sparse array to a function makes one of these on the way; make it yourself to convert
+    once, or to work with graphs too large for NetworkX. It cannot be changed, and copies the arrays that it is given.
+    It has one weight: where a function asks for the name of one, any name means it, and None ignores it.
+
+    Parameters
+    ----------
+    indptr, indices : array_like of int
+        The neighbours of node ``u`` are ``indices[indptr[u]:indptr[u + 1]]``, each at most once. An undirected
+        graph lists every edge in both rows, a self-loop once.
+    weights : array_like of float, optional
+        Positive, parallel to `indices`; every weight is 1 by default.
+    nodes : sequence of hashable, optional
+        The names of the nodes, by default 0, 1, 2, ...
+    directed : bool, default False
+        Whether the rows hold out-edges only.
+    check : bool, default True
+        False skips the check that no neighbour is listed twice and that an undirected graph is symmetric, for arrays
+        known to be right. Whatever could read past an array is always checked.
+
+    Attributes
+    ----------
+    indptr, indices : numpy.ndarray of int
+        As given. All arrays are read-only.
+    weights : numpy.ndarray of float, or None
+        As given, or None: every weight is 1.
+    degrees : numpy.ndarray of float
+        The sum of the weights in each row, or the number of neighbours where there are no weights.
+    nodes : sequence of hashable
+        The names of the nodes, in the order of the rows.
+
+    Raises
+    ------
+    ValueError
+        If the arrays do not describe a graph.
+    TypeError
+        If `nodes` is not a sequence, or a name cannot be hashed.
+    networkx.NetworkXPointlessConcept
+        If there are no nodes.
+
+    See Also
+    --------
+    CSRGraph.from_networkx, CSRGraph.from_scipy, CSRGraph.from_edges
+
+    Examples
+    --------
+    >>> import nx_fastonl as fo
+    >>> graph = fo.CSRGraph(indptr=[0, 1, 3, 4], indices=[1, 0, 2, 1], nodes=["a", "b", "c"])
+    >>> graph
+    CSRGraph with 3 nodes and 2 edges
+    >>> graph.degrees.tolist()
+    [1.0, 2.0, 1.0]
+    """
+
+    __networkx_backend__ = BACKEND_NAME  # NetworkX's own functions take it too
+
+    indptr: NDArray[np.int32] | NDArray[np.int64]
+    indices: NDArray[np.int32]
+    weights: NDArray[np.float64] | None
+    degrees: NDArray[np.float64]  # weighted; `indptr` has the numbers of neighbours
+    nodes: Sequence[Hashable]
+
+    def __init__(
+        self,
+        indptr: ArrayLike,
+        indices: ArrayLike,
+        weights: ArrayLike | None = None,
+        *,
+        nodes: Sequence[Hashable] | None = None,
+        directed: bool = False,
+        check: bool = True,
+    ) -> None:
+        indptr, indices = integers(indptr, "indptr"), integers(indices, "indices")
+        n = len(indptr) - 1
+        if n == 0:
+            raise nx.NetworkXPointlessConcept("the graph has no nodes; there is nothing to compute on")
+        if n < 0 or indptr[0] != 0 or indptr[-1] != len(indices) or (indptr[1:] < indptr[:-1]).any():
+            raise ValueError(f"indptr must rise from 0 to len(indices) = {len(indices)}")
+        if len(indices) and not (indices.min() >= 0 and indices.max() < n):
+            raise ValueError(f"indices must lie between 0 and {n - 1}, got {indices.min()} to {indices.max()}")
+        if n > MAX_NODES:
+            raise ValueError(f"a graph may have at most 2**31 - 1 nodes, got {n}")
+        self._directed = bool(directed)
+        self._index: dict[Hashable, int] | None = None
+        if nodes is None or (isinstance(nodes, range) and nodes == range(n)):
+            self.nodes = range(n)
+        else:
+            self.nodes = _node_tuple(nodes)
+            self._index = {node: u for u, node in enumerate(self.nodes)}
+            if not len(self.nodes) == len(self._index) == n:
+                names = f"{len(self.nodes)} names, {len(self._index)} of them different"
+                raise ValueError(f"nodes must name each of the {n} nodes once, got {names}")
+        self.indptr = _frozen(indptr, np.int64)
+        self.indices = _frozen(indices, np.int32)
+        self.weights = None if weights is None else self._checked_weights(weights)
+        self.degrees = _frozen(self._sum_rows(), np.float64)
+        if check:
+            self._check_rows()
+        self._pools: dict[Any, Pool[Any]] = {}
+        self._is_frozen = True
+
+    @classmethod
+    def from_networkx(cls, G: nx.Graph[Any], weight: str | None = "weight") -> CSRGraph:
+        """Convert a NetworkX graph, or fetch the conversion that NetworkX's cache holds.
+
+        NetworkX drops the cache when a graph is changed through its methods. It does not see
+        ``G[u][v]["weight"] = 2``. In a graph with up to 256 edges such a change is noticed here. In a larger graph only
+        256 of the edges are compared, so call ``G.__networkx_cache__.clear()`` after changing weights in place. Views,
+        such as ``G.subgraph()``, do not hear of changes to their graph and are converted anew each time.
+
+        Parameters
+        ----------
+        G : nx.Graph, nx.DiGraph, nx.MultiGraph or nx.MultiDiGraph
+            Parallel edges add up; edges of weight 0 are left out.
+        weight : str or None, default "weight"
+            The edge attribute that holds the weight, 1 where it is missing. None ignores weights.
+
+        Returns
+        -------
+        CSRGraph
+
+        Raises
+        ------
+        ValueError
+            If a weight is negative, infinite, not a number, or too large or small to compute with.
+        TypeError
+            If `G` is not an ``nx.Graph``.
+        networkx.NetworkXPointlessConcept
+            If `G` has no nodes.
+
+        Examples
+        --------
+        >>> import networkx as nx
+        >>> import nx_fastonl as fo
+        >>> G = nx.karate_club_graph()
+        >>> fo.CSRGraph.from_networkx(G)
+        CSRGraph with 34 nodes and 78 edges
+        >>> fo.CSRGraph.from_networkx(G) is fo.CSRGraph.from_networkx(G)
+        True
+        """
+        if not isinstance(G, nx.Graph):
+            raise TypeError(f"expected an nx.Graph, got a {type(G).__module__}.{type(G).__qualname__}")
+        return csr_graph_of(live_graph(G), weight)
+
+    @classmethod
+    def from_scipy(
+        cls,
+        A: Any,
+        *,
+        nodes: Sequence[Hashable] | None = None,
+        directed: bool | None = None,
+        weight: str | None = "weight",
+    ) -> CSRGraph:
+        """Convert a scipy sparse array or matrix; entry ``[u, v]`` is the weight of the edge from u to v.
+
+        Parameters
+        ----------
+        A : scipy sparse array or matrix
+            Square, of any format. Duplicate entries add up; zeros are left out. It is never changed.
+        nodes : sequence of hashable, optional
+            The names of the rows, by default 0, 1, 2, ...
+        directed : bool, optional
+            By default the graph is undirected if `A` is symmetric.
+        weight : str or None, default "weight"
+            None makes every weight 1.
+
+        Returns
+        -------
+        CSRGraph
+
+        Raises
+        ------
+        ValueError
+            If `A` is not square, has a bad weight, or is not symmetric though ``directed=False``, or if `nodes` does
+            not name each row once.
+        TypeError
+            If `A` is not sparse, or `nodes` is not a sequence.
+        networkx.NetworkXPointlessConcept
+            If there are no rows.
+
+        Examples
+        --------
+        >>> import nx_fastonl as fo, scipy.sparse
+        >>> fo.CSRGraph.from_scipy(scipy.sparse.csr_array([[0, 1, 0], [1, 0, 2], [0, 2, 0]]))
+        CSRGraph with 3 nodes and 2 edges
+        """
+        rows, symmetric = rows_from_scipy(A)
+        if directed is False and not symmetric:
+            raise ValueError("the matrix is not symmetric; pass directed=True, or A + A.T")
+        if directed is None:
+            directed = not symmetric
+        if weight is None:
+            rows = rows._replace(weights=None)
+        return cls(*rows, nodes=nodes, directed=directed, check=False)
+
+    @classmethod
+    def from_edges(
+        cls,
+        sources: ArrayLike,
+        targets: ArrayLike,
+        weights: ArrayLike | None = None,
+        *,
+        n: int | None = None,
+        nodes: Sequence[Hashable] | None = None,
+        directed: bool = False,
+    ) -> CSRGraph:
+        """Build a graph from arrays of edge ends.
+
+        Parameters
+        ----------
+        sources, targets : array_like of int
+            The ends of each edge, counted from 0. An undirected edge is given once; edges given twice add up.
+        weights : array_like of float, optional
+            A weight for each edge, by default 1.
+        n : int, optional
+            The number of nodes, by default ``len(nodes)`` or the largest end plus 1.
+        nodes : sequence of hashable, optional
+            The names of the nodes, by default 0, 1, 2, ...
+        directed : bool, default False
+            Whether edges lead only from source to target.
+
+        Returns
+        -------
+        CSRGraph
+
+        Raises
+        ------
+        ValueError
+            If the arrays differ in length, an end or a weight is out of range, or `nodes` does not name each node once.
+        TypeError
+            If `nodes` is not a sequence.
+        networkx.NetworkXPointlessConcept
+            If there are no nodes.
+
+        Examples
+        --------
+        >>> import nx_fastonl as fo
+        >>> fo.CSRGraph.from_edges([0, 1], [1, 2], weights=[0.5, 2])
+        CSRGraph with 3 nodes and 2 edges
+        """
+        if n is None and nodes is not None:
+            n = len(nodes)
+        rows = rows_from_edges(sources, targets, weights, n, directed=directed)
+        return cls(*rows, nodes=nodes, directed=directed, check=False)
+
+    def __len__(self) -> int:
+        return len(self.nodes)
+
+    def __iter__(self) -> Iterator[Hashable]:
+        return iter(self.nodes)
+
+    def __contains__(self, node: object) -> bool:
+        return self._find(node) is not None
+
+    def __repr__(self) -> str:
+        kind = "directed " if self._directed else ""
+        return f"{kind}CSRGraph with {len(self)} nodes and {self.number_of_edges()} edges"
+
+    def __setattr__(self, name: str, value: Any) -> None:
+        if "_is_frozen" in self.__dict__:  # the last that __init__ sets
+            raise AttributeError("a CSRGraph cannot be changed; make a new one")
+        super().__setattr__(name, value)
+
+    def __getstate__(self) -> dict[str, Any]:
+        kept = {name: value for name, value in self.__dict__.items() if name != "view"}
+        return {**kept, "_pools": {}}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        self.__dict__.update(state)
+        for array in (self.indptr, self.indices, self.weights, self.degrees):
+            if array is not None:
+                array.flags.writeable = False
+
+    def is_directed(self) -> bool:
+        """Whether the rows hold out-edges only.
+
+        Returns
+        -------
+        bool
+
+        Examples
+        --------
+        >>> import nx_fastonl as fo
+        >>> fo.CSRGraph.from_edges([0, 1], [1, 2], directed=True).is_directed()
+        True
+        """
+        return self._directed
+
+    def is_multigraph(self) -> bool:
+        """Whether there may be parallel edges: never, as they were added up.
+
+        Returns
+        -------
+        bool
+            False.
+
+        Examples
+        --------
+        >>> import networkx as nx
+        >>> import nx_fastonl as fo
+        >>> graph = fo.CSRGraph.from_networkx(nx.MultiGraph([(0, 1), (0, 1)]))
+        >>> graph.is_multigraph(), graph.weights.tolist()
+        (False, [2.0, 2.0])
+        """
+        return False
+
+    def number_of_nodes(self) -> int:
+        """The number of nodes.
+
+        Returns
+        -------
+        int
+
+        Examples
+        --------
+        >>> import nx_fastonl as fo
+        >>> fo.CSRGraph.from_edges([0, 1], [1, 2], n=5).number_of_nodes()
+        5
+        """
+        return len(self)
+
+    def number_of_edges(self) -> int:
+        """The number of edges, a self-loop counting as one.
+
+        Returns
+        -------
+        int
+
+        Examples
+        --------
+        >>> import nx_fastonl as fo
+        >>> fo.CSRGraph.from_edges([0, 1, 2], [1, 2, 2]).number_of_edges()
+        3
+        """
+        return len(self.indices) if self._directed else (len(self.indices) + self._self_loops) // 2
+
+    def index(self, node: Hashable) -> int:
+        """The row of `node`.
+
+        Parameters
+        ----------
+        node : node
+            What `nodes` has in that row, or equals it.
+
+        Returns
+        -------
+        int
+            The position of the node in `nodes`, counted from 0.
+
+        Raises
+        ------
+        networkx.NodeNotFound
+            If `node` is not in the graph.
+
+        See Also
+        --------
+        CSRGraph.rows_of
+
+        Examples
+        --------
+        >>> import networkx as nx
+        >>> import nx_fastonl as fo
+        >>> fo.CSRGraph.from_networkx(nx.path_graph(["a", "b", "c"])).index("b")
+        1
+        """
+        u = self._find(node)
+        if u is None:
+            raise nx.NodeNotFound(f"node {node!r} is not in the graph")
+        return u
+
+    def rows_of(self, nodes: Iterable[Hashable]) -> list[int]:
+        """The rows of several nodes, as `index` gives them.
+
+        Parameters
+        ----------
+        nodes : iterable of nodes
+            In any order; a node may come more than once.
+
+        Returns
+        -------
+        list of int
+            In the same order.
+
+        Raises
+        ------
+        networkx.NodeNotFound
+            If a node is not in the graph.
+        TypeError
+            If `nodes` is not iterable.
+
+        See Also
+        --------
+        CSRGraph.index
+
+        Examples
+        --------
+        >>> import networkx as nx
+        >>> import nx_fastonl as fo
+        >>> fo.CSRGraph.from_networkx(nx.path_graph(["a", "b", "c"])).rows_of(["c", "a"])
+        [2, 0]
+        """
+        n = len(self.nodes) if self._index is None else 0
+        return [node if type(node) is int and 0 <= node < n else self.index(node) for node in nodes]
+
+    def neighbor_counts(self, rows: Any) -> NDArray[np.int64]:
+        """The number of neighbours of the nodes in these rows.
+
+        Parameters
+        ----------
+        rows : int, slice or array of int
+            Rows, as `index` gives them.
+
+        Returns
+        -------
+        numpy.ndarray of int
+            A self-loop counts as one neighbour.
+
+        Raises
+        ------
+        IndexError
+            If there is no such row.
+
+        Examples
+        --------
+        >>> import nx_fastonl as fo
+        >>> fo.CSRGraph.from_edges([0, 1], [1, 2]).neighbor_counts([0, 1]).tolist()
+        [1, 2]
+        """
+        return np.asarray(self.indptr[1:][rows] - self.indptr[:-1][rows])
+
+    def to_scipy(self) -> sparse.csr_array:
+        """The adjacency matrix, sharing this graph's arrays where it can.
+
+        Returns
+        -------
+        scipy.sparse.csr_array
+            Rows and columns follow `nodes`; every entry is 1 where there are no weights.
+
+        Examples
+        --------
+        >>> import nx_fastonl as fo
+        >>> fo.CSRGraph.from_edges([0, 1], [1, 2]).to_scipy().toarray()
+        array([[0., 1., 0.],
+               [1., 0., 1.],
+               [0., 1., 0.]])
+        """
+        data = np.ones(len(self.indices)) if self.weights is None else self.weights
+        return sparse.csr_array((data, self.indices, self.indptr), shape=(len(self), len(self)))
+
+    def to_networkx(self) -> nx.Graph[Any]:
+        """The graph as an ``nx.Graph`` or ``nx.DiGraph``, its weights, if it has any, as edge attribute "weight".
+
+        Returns
+        -------
+        nx.Graph or nx.DiGraph
+
+        Examples
+        --------
+        >>> import nx_fastonl as fo
+        >>> G = fo.CSRGraph.from_edges([0, 1], [1, 2], weights=[0.5, 2]).to_networkx()
+        >>> G.edges(data="weight")
+        EdgeDataView([(0, 1, 0.5), (1, 2, 2.0)])
+        """
+        rows = np.repeat(np.arange(len(self)), np.diff(self.indptr))
+        once = slice(None) if self._directed else rows <= self.indices
+        sources, targets = (map(self.nodes.__getitem__, ends[once].tolist()) for ends in (rows, self.indices))
+        G: nx.Graph[Any] = nx.DiGraph() if self._directed else nx.Graph()
+        G.add_nodes_from(self.nodes)
+        if self.weights is None:
+            G.add_edges_from(zip(sources, targets, strict=True))
+        else:
+            G.add_weighted_edges_from(zip(sources, targets, self.weights[once].tolist(), strict=True))
+        return G
+
+    def scratch(self, make: Callable[[int], Scratch]) -> Lease[Scratch]:
+        """Scratch memory for one computation on this graph, which later computations use again.
+
+        Parameters
+        ----------
+        make : callable
+            From the number of nodes to new scratch memory.
+
+        Returns
+        -------
+        context manager
+            Gives memory that is clean, and must be left clean. An exception drops it.
+
+        Raises
+        ------
+        TypeError
+            If `make` cannot be hashed.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> import nx_fastonl as fo
+        >>> graph = fo.CSRGraph.from_edges([0, 1], [1, 2])
+        >>> with graph.scratch(np.zeros) as scratch:
+        ...     len(scratch)
+        3
+        """
+        pool: Pool[Scratch] = self._pools.setdefault(make, Pool())
+        return pool.lease(lambda: make(len(self.nodes)))
+
+    @cached_property
+    def unweighted(self) -> CSRGraph:
+        """The same graph with every weight 1."""
+        if self.weights is None:
+            return self
+        return CSRGraph(self.indptr, self.indices, nodes=self.nodes, directed=self._directed, check=False)
+
+    @cached_property
+    def view(self) -> GraphView:
+        """What compiled loops see of the graph: its arrays, shared."""
+        return GraphView(self.indptr[:-1], self.indptr[1:], self.indices, self.weights, self.degrees)
+
+    @cached_property
+    def largest_degree(self) -> float:
+        """The largest weighted degree."""
+        return float(self.degrees.max())
+
+    @cached_property
+    def has_dead_ends(self) -> bool:
+        """Whether some node has no out-edge."""
+        return bool((self.degrees == 0.0).any())
+
+    @cached_property
+    def components(self) -> NDArray[np.int32]:
+        """The number of the connected component of each node; directions do not matter."""
+        _, components = sparse.csgraph.connected_components(self.to_scipy(), directed=False)
+        return _frozen(components, np.int32)
+
+    @cached_property
+    def _self_loops(self) -> int:
+        return int((self.indices == np.repeat(np.arange(len(self)), np.diff(self.indptr))).sum())
+
+    def _find(self, node: Any) -> int | None:
+        try:
+            if self._index is not None:
+                return self._index.get(node)
+            u = hash(node)  # an integer's hash is the integer, and what equals it has the same: as in a dict
+        except TypeError:  # unhashable
+            return None
+        return u if 0 <= u < len(self.nodes) and bool(u == node) else None
+
+    def _check_rows(self) -> None:
+        W = self.to_scipy()
+        if not W.has_canonical_format:
+            W = W.copy()
+            W.sum_duplicates()
+            if W.nnz < len(self.indices):
+                raise ValueError("a row lists a neighbour twice; CSRGraph.from_edges adds such edges up")
+        if not self._directed and abs(W - W.T).nnz > 0:
+            raise ValueError("the arrays are not symmetric; pass directed=True, or list every edge in both rows")
+
+    def _checked_weights(self, weights: ArrayLike) -> NDArray[np.float64]:
+        values = np.asarray(weights)
+        if values.shape != self.indices.shape:
+            raise ValueError(f"weights must be parallel to indices, got shapes {values.shape} and {self.indices.shape}")
+        check_weights(values, lambda e: (np.searchsorted(self.indptr, e, "right") - 1, self.indices[e]))
+        if not (values > 0).all():
+            raise ValueError("weights must be positive; leave edges of weight 0 out of the arrays")
+        return _frozen(values, np.float64)
+
+    def _sum_rows(self) -> NDArray[np.float64]:
+        if self.weights is None:
+            return np.diff(self.indptr).astype(np.float64)
+        return self.to_scipy() @ np.ones(len(self))
+
+
+def _node_tuple(nodes: Any) -> tuple[Hashable, ...]:
+    if isinstance(nodes, np.ndarray):
+        nodes = nodes.tolist()  # plain Python objects
+    elif not hasattr(nodes, "__getitem__"):
+        raise TypeError(f"nodes must be a sequence, whose order names the rows, got {type(nodes).__name__}")
+    return tuple(nodes)
+
+
+def _frozen(array: NDArray[Any], dtype: Any) -> NDArray[Any]:
+    """A copy that nobody can change: the compiled loops trust what was checked."""
+    copy = np.array(array, dtype=dtype)
+    copy.flags.writeable = False
+    return copy
+
+
+def csr_graph_of(live: LiveGraph, weight: str | None, *, recount: bool = False) -> CSRGraph:
+    """The CSRGraph that a LiveGraph keeps for this weight, or a new one; see `LiveGraph.conversion`."""
+    graph: CSRGraph = live.conversion(weight, _trusted, recount=recount)
+    return graph
+
+
+def _trusted(nodes: Sequence[Hashable], rows: Rows, directed: bool) -> CSRGraph:
+    return CSRGraph(*rows, nodes=nodes, directed=directed, check=False)

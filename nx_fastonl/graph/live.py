@@ -1,0 +1,166 @@
+"""An nx.Graph as this package sees it, and the arrays that were made of it."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Callable, Hashable, Mapping, Sequence
+from functools import cache
+from typing import Any, NamedTuple, cast
+
+import networkx as nx
+
+from nx_fastonl.graph._dicts import have_weights, some_edges
+from nx_fastonl.graph.rows import Rows, first_named, rows_from_adjacency
+
+BACKEND_NAME = "fastonl"
+ALL_ATTRIBUTES = (True, True)  # under which NetworkX finds it, whatever attributes it asks for
+# How many weights are compared before a conversion is used again: all of a small graph, some of a larger one. Each
+# takes about 10 nanoseconds.
+MAX_CHECKED_EDGES = 256
+
+
+class Conversion(NamedTuple):
+    """What was made of a graph, and what must not have changed for it to be used again."""
+
+    made: Any
+    n_nodes: int
+    n_entries: int  # of all rows
+    edges: list[Any]  # attribute dicts of some edges
+    weights: list[Any]  # which these held
+    is_whole: bool  # whether these are all edges
+
+
+class LiveGraph:
+    """An nx.Graph as this package sees it: its attributes as they are now, its edges as arrays when they are asked for.
+
+    NetworkX's cache keeps it, and drops it when the graph is changed through its methods; so it may keep the arrays.
+    It refers to the graph's dicts, not to the graph, which would then be freed late. Views, such as ``G.subgraph()``,
+    do not hear of changes to their graph: of them it keeps nothing.
+    """
+
+    __networkx_backend__ = BACKEND_NAME
+
+    def __init__(self, G: nx.Graph[Any]) -> None:
+        self.graph: dict[Any, Any] = G.graph
+        self.attributes: Mapping[Hashable, Mapping[Any, Any]] = cast(Any, G)._node
+        self.adjacency: Mapping[Hashable, Mapping[Hashable, Any]] = cast(Any, G)._adj  # G.adj would wrap every row
+        self._directed = G.is_directed()
+        self._multigraph = G.is_multigraph()
+        self._is_view = hasattr(G, "_graph")
+        self._two_sided = loses_directions(G)
+        self._conversions: dict[str | None, Conversion] = {}
+
+    def __len__(self) -> int:
+        return len(self.attributes)
+
+    def __repr__(self) -> str:
+        return f"LiveGraph of {len(self)} nodes"
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {**self.__dict__, "_conversions": {}}
+
+    def is_directed(self) -> bool:
+        """Whether the edges have a direction."""
+        return self._directed
+
+    def is_multigraph(self) -> bool:
+        """Whether there may be parallel edges."""
+        return self._multigraph
+
+    def conversion(
+        self, weight: str | None, make: Callable[[Sequence[Hashable], Rows, bool], Any], *, recount: bool = False
+    ) -> Any:
+        """What `make` made of the nodes, rows and direction of the graph with this weight; kept until it changes.
+
+        NetworkX clears its cache, and so drops what is kept here, when a graph is changed through its methods. Two
+        kinds of change pass it by:
+
+        - ``G[u][v]["weight"] = 2``. The weights of up to 256 edges are compared at each use, in some 3 microseconds.
+          In a graph with no more edges every such change is seen. In a larger one these edges are spread evenly: a
+          change of all weights is seen, one of a hundredth of them with a probability of 92 %, one of a single edge
+          hardly ever. So the first use of such a conversion in a process warns; NetworkX's own functions leave that to
+          NetworkX.
+        - A change that fails half-way, such as ``G.add_edges_from([(0, 9), (1,)])``. A different number of nodes is
+          always noticed; with `recount`, which looks at every node, a different number of edges too.
+        """
+        kept = self._conversions.get(weight)
+        if kept is not None and self._is_current(kept, weight, recount):
+            if not (kept.is_whole or recount or "cache" in nx.config.warnings_to_ignore):
+                warn_of_partial_checks()
+            return kept.made
+        made = make(*self._rows(weight), self._directed)
+        if not self._is_view:
+            self._conversions[weight] = self._kept(made, weight)
+        return made
+
+    def to_networkx(self) -> nx.Graph[Any]:
+        """A NetworkX graph of the same kind, with the same nodes, edges and attributes."""
+        kinds = {
+            (False, False): nx.Graph,
+            (False, True): nx.DiGraph,
+            (True, False): nx.MultiGraph,
+            (True, True): nx.MultiDiGraph,
+        }
+        G: Any = kinds[self._multigraph, self._directed]()
+        G.graph.update(self.graph)
+        G.add_nodes_from(self.attributes.items())
+        for u, neighbours in self.adjacency.items():
+            for v, data in neighbours.items():
+                if self._multigraph:
+                    G.add_edges_from((u, v, key, attributes) for key, attributes in data.items())
+                else:
+                    G.add_edges_from([(u, v, data)])  # names of attributes need not be texts
+        return cast("nx.Graph[Any]", G)
+
+    def _rows(self, weight: str | None) -> tuple[Sequence[Hashable], Rows]:
+        nodes, rows = rows_from_adjacency(self.adjacency, weight, self._multigraph)
+        return nodes, first_named(rows) if self._two_sided else rows
+
+    def _kept(self, made: Any, weight: str | None) -> Conversion:
+        if weight is None:
+            return Conversion(made, len(self), self._count_entries(), [], [], is_whole=True)
+        edges, is_whole = some_edges(self.adjacency, self._multigraph, MAX_CHECKED_EDGES)
+        weights = [data.get(weight, 1) for data in edges]
+        return Conversion(made, len(self), self._count_entries(), edges, weights, is_whole)
+
+    def _is_current(self, kept: Conversion, weight: str | None, recount: bool) -> bool:
+        return (
+            kept.n_nodes == len(self)
+            and have_weights(kept.edges, weight, kept.weights)
+            and not (recount and kept.n_entries != self._count_entries())
+        )
+
+    def _count_entries(self) -> int:
+        return sum(map(len, self.adjacency.values()))
+
+
+@cache  # once in a process
+def warn_of_partial_checks() -> None:
+    """Tell the user what a kept conversion of a large graph may miss."""
+    warnings.warn(
+        "nx_fastonl keeps the arrays that it made of an nx.Graph until the graph is changed through NetworkX's "
+        f"methods. For other changes of weights, it checks {MAX_CHECKED_EDGES} edges, and this graph has more. "
+        'So call G.__networkx_cache__.clear() after changes such as G[u][v]["weight"] = 2. '
+        'This warning comes once; nx.config.warnings_to_ignore.add("cache") silences it.',
+        stacklevel=2,
+    )
+
+
+def loses_directions(G: nx.Graph[Any]) -> bool:
+    """Whether this is a view of a directed graph as an undirected one: (u, v) and (v, u) are then edges apart."""
+    whole: Any = G
+    while hasattr(whole, "_graph"):
+        whole = whole._graph
+    return whole.is_directed() and not G.is_directed()
+
+
+def live_graph(G: nx.Graph[Any]) -> LiveGraph:
+    """The LiveGraph of `G`, the same each time until `G` changes, where NetworkX's cache may be used."""
+    cache = getattr(G, "__networkx_cache__", None)
+    if cache is None or not nx.config.cache_converted_graphs:
+        return LiveGraph(G)
+    conversions: dict[Any, LiveGraph] = cache.setdefault("backends", {}).setdefault(BACKEND_NAME, {})
+    live = conversions.get(ALL_ATTRIBUTES)
+    if live is None:
+        live = conversions[ALL_ATTRIBUTES] = LiveGraph(G)
+    return live

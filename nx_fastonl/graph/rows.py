@@ -1,0 +1,122 @@
+"""Edges, sparse matrices and NetworkX's dicts -> rows of neighbours, as plain arrays."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Hashable, Mapping, Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from scipy import sparse
+
+from nx_fastonl._lib.checks import WEIGHT_RANGE
+from nx_fastonl.graph._dicts import arrays_from_adjacency
+
+MAX_NODES = np.iinfo(np.int32).max
+
+
+class Rows(NamedTuple):
+    """The neighbours of node u are ``indices[indptr[u]:indptr[u + 1]]``; `weights` is None where all are 1."""
+
+    indptr: NDArray[np.integer]
+    indices: NDArray[np.integer]
+    weights: NDArray[np.float64] | None
+
+
+def rows_from_adjacency(
+    adjacency: Mapping[Hashable, Mapping[Hashable, Any]], weight: str | None, multigraph: bool
+) -> tuple[Sequence[Hashable], Rows]:
+    """The nodes and rows of NetworkX's dict of dicts."""
+    nodes, indptr, indices, weights = arrays_from_adjacency(adjacency, weight, multigraph)
+    return nodes, Rows(indptr, indices, weights)
+
+
+def first_named(rows: Rows) -> Rows:
+    """The rows of an undirected view of a directed graph, where (u, v) and (v, u) may differ.
+
+    As for nx.to_scipy_sparse_array, the edge of the node that comes first counts.
+    """
+    sources = np.repeat(np.arange(len(rows.indptr) - 1), np.diff(rows.indptr))
+    once = sources <= rows.indices
+    weights = None if rows.weights is None else rows.weights[once]
+    return rows_from_edges(sources[once], rows.indices[once], weights, len(rows.indptr) - 1, directed=False)
+
+
+def rows_from_scipy(A: Any) -> tuple[Rows, bool]:
+    """The rows of a sparse adjacency matrix, and whether it is symmetric."""
+    is_sparse: bool = sparse.issparse(A)
+    if not is_sparse:
+        raise TypeError(f"expected a scipy sparse array or matrix, got {type(A).__name__}")
+    if A.ndim != 2 or A.shape[0] != A.shape[1]:
+        raise ValueError(f"an adjacency matrix is square, got shape {A.shape}")
+    if A.dtype.kind not in "biuf":
+        raise ValueError(f"an adjacency matrix holds real numbers, got dtype {A.dtype}")
+    if hasattr(A, "check_format"):
+        A.check_format(full_check=True)
+    coo: Any = sparse.coo_array(A)
+    check_weights(coo.data, lambda e: (coo.coords[0][e], coo.coords[1][e]))
+    csr = coo.astype(np.float64).tocsr()  # as floats, small integers cannot overflow where entries add up
+    csr.eliminate_zeros()
+    return _rows_of(csr), abs(csr - csr.T).nnz == 0
+
+
+def rows_from_edges(
+    sources: ArrayLike, targets: ArrayLike, weights: ArrayLike | None, n: int | None, *, directed: bool
+) -> Rows:
+    """The rows of edges given by their ends; `n` is by default the largest end plus 1. Edges given twice add up."""
+    rows, columns = integers(sources, "sources"), integers(targets, "targets")
+    values = np.ones(len(rows)) if weights is None else np.asarray(weights)
+    if values.ndim != 1 or not len(rows) == len(columns) == len(values):
+        shapes = (rows.shape, columns.shape, values.shape)
+        raise ValueError(f"sources, targets and weights must be parallel, got shapes {shapes}")
+    check_weights(values, lambda e: (rows[e], columns[e]))
+    if n is None:
+        n = 1 + int(max(rows.max(), columns.max())) if len(rows) else 0
+    if not 0 <= n <= MAX_NODES:
+        raise ValueError(f"a graph may have 1 to 2**31 - 1 nodes, got n = {n}")
+    for ends in (rows, columns):
+        if len(ends) and not (ends.min() >= 0 and ends.max() < n):
+            raise ValueError(f"edge ends must lie between 0 and {n - 1}, got {ends.min()} to {ends.max()}")
+    if not directed:
+        back = rows != columns
+        rows, columns = np.concatenate([rows, columns[back]]), np.concatenate([columns, rows[back]])
+        values = np.concatenate([values, values[back]])
+    matrix = sparse.coo_array((values.astype(np.float64), (rows, columns)), shape=(n, n)).tocsr()
+    matrix.eliminate_zeros()
+    return _rows_of(matrix)
+
+
+def _rows_of(matrix: Any) -> Rows:
+    return Rows(matrix.indptr, matrix.indices, None if (matrix.data == 1).all() else matrix.data)
+
+
+def integers(values: ArrayLike, name: str) -> NDArray[np.integer]:
+    """A one-dimensional array of signed integers, wide enough to add to."""
+    array = np.asarray(values)
+    if array.size == 0:
+        array = array.astype(np.int32)
+    if array.ndim != 1 or array.dtype.kind not in "iu":
+        raise ValueError(
+            f"{name} must be a one-dimensional array of integers, got {array.dtype} of shape {array.shape}"
+        )
+    if array.dtype in (np.int32, np.int64):
+        return array
+    if array.dtype == np.uint64 and array.max() > np.iinfo(np.int64).max:
+        raise ValueError(f"{name} holds {array.max()}; a graph may have at most 2**31 - 1 nodes")
+    return array.astype(np.int64)
+
+
+def check_weights(values: NDArray[Any], ends: Callable[[int], tuple[Any, Any]]) -> None:
+    """Raise for the first bad weight; `ends` gives the edge at a position."""
+    if values.dtype.kind not in "biuf":
+        raise ValueError(f"weights must be real numbers, got dtype {values.dtype}")
+    smallest, largest = WEIGHT_RANGE
+    as_float = values.astype(np.float64, copy=False)
+    bad = ~((as_float == 0) | ((as_float >= smallest) & (as_float <= largest)))
+    if bad.any():
+        e = int(bad.argmax())
+        u, v = (int(end) for end in ends(e))
+        raise ValueError(
+            f"edge ({u}, {v}) has weight {values[e]}; a weight must be 0 or a number "
+            f"between {smallest:g} and {largest:g}"
+        )

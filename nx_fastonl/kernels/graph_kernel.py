@@ -1,0 +1,276 @@
+"""One of the six kernels on one graph, as a linear system: its columns, matrix and trace."""
+
+from __future__ import annotations
+
+import math
+from typing import Any, Unpack
+
+import networkx as nx
+import numpy as np
+from numpy.typing import NDArray
+from scipy import linalg
+
+from nx_fastonl._lib.checks import check_between
+from nx_fastonl._lib.threads import one_blas_thread
+from nx_fastonl.graph.csr import CSRGraph
+from nx_fastonl.kernels.table import KERNELS, SMOOTHNESS_RANGE, KernelParameters, checked_parameters, full_name
+from nx_fastonl.push.local import NEVER_CANCELLED, PushResult, diagonal_entries, local_push
+from nx_fastonl.push.system import LinearSystem
+
+__all__ = ["GraphKernel"]
+
+S_RANGE = (1e-18, 1e18)
+# The largest graph whose exact matrix is computed: 3.2 GB.
+MAX_EXACT_NODES = 20_000
+# What floating point adds to a residual, as a fraction of what went in and out.
+RESIDUAL_ROUNDING = 1e-15
+# A trace is estimated from as many columns, each pushed until a neighbour of the source holds at most this
+# fraction of what the source started with.
+TRACE_SAMPLES = 200
+TRACE_ACCURACY = 0.01
+
+
+class GraphKernel:
+    """One of the six kernels on one graph: ``M = a diag(s) inv(H) diag(s) - g`` with ``H = diag(c) + L``.
+
+    Parameters
+    ----------
+    graph : CSRGraph
+        Undirected.
+    name : str
+        One of `KERNELS`, or ``"K1"`` to ``"K6"``.
+    smoothness, lam, beta, b, S
+        See `kernel_column`.
+
+    Attributes
+    ----------
+    name : str
+    lam, beta, b, a, g : float
+    system : LinearSystem
+        H, as the push takes it.
+
+    Examples
+    --------
+    >>> import networkx as nx
+    >>> from nx_fastonl import CSRGraph
+    >>> from nx_fastonl.kernels.graph_kernel import GraphKernel
+    >>> kernel = GraphKernel(CSRGraph.from_networkx(nx.path_graph(4)), "K1", smoothness=0.5)
+    >>> kernel.name, kernel.lam, kernel.a, kernel.c([0]).tolist()
+    ('laplacian', 2.0, 4.0, [0.5])
+    """
+
+    def __init__(
+        self,
+        graph: CSRGraph,
+        name: str = "normalized-laplacian",
+        smoothness: float | None = None,
+        **parameters: Unpack[KernelParameters],
+    ) -> None:
+        if graph.is_directed():
+            raise nx.NetworkXNotImplemented(
+                "kernels and labelling need an undirected graph: G.to_undirected(), or A + A.T of a matrix"
+            )
+        self.graph = graph
+        self.name = full_name(name)
+        recipe = KERNELS[self.name]
+        p = checked_parameters(len(graph), self.name, smoothness, parameters)
+        S = parameters.get("S")
+        self.lam, self.beta, self.b = p.lam, p.beta, p.b if "b" in recipe.takes else 0.0
+        form = recipe.form(p)
+        self.a, self.g = form.a, form.g
+        self._form = form
+        self._ones = recipe.diagonal == "ones"
+        self._S = None if S is None else _diagonal(graph, S)
+        if self._S is not None:
+            pivots = form.shift + form.slope * self._S + graph.degrees
+            self.system = LinearSystem(graph, 0.0, 1.0, pivots, float((graph.degrees / pivots).max()))
+        elif self._ones:
+            self.system = LinearSystem(graph, form.shift + form.slope, 1.0)
+        else:
+            self.system = LinearSystem(graph, form.shift, 1.0 + form.slope)
+        self._check_conditioning()
+        self._isolated_S = (form.shift or 1.0) * 2 * p.lam / (form.a * (p.smoothness + form.isolated))
+
+    def _check_conditioning(self) -> None:
+        """Refuse what no push would finish and rounding would spoil: c next to nothing beside the degree."""
+        if self._S is not None:
+            rows = np.arange(len(self.graph))
+            u = int((self.c(rows) / np.maximum(self.graph.degrees, 1e-300)).argmin())
+        elif self._ones:
+            u = int(self.graph.degrees.argmax())
+        else:
+            return  # c / D is at least the smoothness
+        c, degree = float(self.c([u])[0]), float(self.graph.degrees[u])
+        if c < SMOOTHNESS_RANGE[0] * degree:
+            raise ValueError(
+                f"kernel {self.name!r} adds c = {c:g} to the degree {degree:g} of node {self.graph.nodes[u]!r}, which "
+                f"must be at least {SMOOTHNESS_RANGE[0]:g} of it: give a larger smoothness, or scale the weights down"
+            )
+
+    def squared_s(self, rows: Any) -> NDArray[np.float64]:
+        """The diagonal S, the square of `s`, at these rows.
+
+        A node without edges has ``D^-1/2 = 0`` where S = D; what stands here in its place makes its entry of M right.
+        """
+        if self._S is not None:
+            return np.asarray(self._S[rows])
+        degrees = self.graph.degrees[rows]
+        if self._ones:
+            return np.ones_like(degrees)
+        return np.where(degrees > 0.0, degrees, self._isolated_S)
+
+    def s(self, rows: Any) -> NDArray[np.float64]:
+        """The scaling ``s`` at these rows."""
+        return np.sqrt(self.squared_s(rows))
+
+    def s_of(self, u: int) -> float:
+        """The scaling `s` at one row; faster."""
+        if self._S is not None:
+            return math.sqrt(self._S[u])
+        degree = 1.0 if self._ones else self.graph.degrees[u]
+        return math.sqrt(degree) if degree > 0.0 else math.sqrt(self._isolated_S)
+
+    def c(self, rows: Any) -> NDArray[np.float64]:
+        """The diagonal ``c`` at these rows: what H has beyond the Laplacian."""
+        if self._ones or self._S is not None:
+            return self._form.shift + self._form.slope * self.squared_s(rows)
+        degrees = self.graph.degrees[rows]
+        return np.where(degrees > 0.0, self._form.shift + self._form.slope * degrees, self._form.shift or 1.0)
+
+    def push_epsilon(self, epsilon: float) -> float:
+        """The epsilon of the push that the paper's `epsilon` stands for.
+
+        In the paper a residual starts at 1, but at 1 / c for the kernels without a scaling.
+        """
+        return epsilon * (self._form.shift + self._form.slope) if self._ones else epsilon
+
+    @property
+    def largest_s(self) -> float:
+        """The largest `s` of all nodes, or a little more where some node has no edges."""
+        if self._ones:
+            return 1.0
+        if self._S is not None:
+            return math.sqrt(self._S.max())
+        largest = self.graph.largest_degree
+        return math.sqrt(max(largest, self._isolated_S) if self.graph.has_dead_ends else largest)
+
+    def push(self, u: int, epsilon: float, cancelled: NDArray[np.uint8] = NEVER_CANCELLED) -> PushResult:
+        """Push from `u`, at least once, for column u of M."""
+        neighbours = int(self.graph.neighbor_counts(u))
+        epsilon = min(self.push_epsilon(epsilon), 1.0 / max(neighbours, 1))
+        return local_push(self.system, [u], [1.0], epsilon, cancelled=cancelled)
+
+    def column(self, u: int, result: PushResult) -> tuple[NDArray[np.int32], NDArray[np.float64]]:
+        """Column u of ``M + g`` at the nodes that a push from u pushed."""
+        nodes, estimate = result.pushed()
+        return nodes, self.a * float(self.s(u)) * self.s(nodes) * estimate
+
+    def column_error(self, u: int, result: PushResult) -> float:
+        """How far any entry of a pushed column can be off: ``|r| <= e c`` gives ``|z* - z| <= e``, as ``H 1 = c``."""
+        nodes = result.nodes
+        residual, rounding = self.residual(u, nodes, result.estimate)
+        off = float(((np.abs(residual) + rounding) / self.c(nodes)).max(initial=0.0))
+        return self.a * float(self.s(u)) * self.largest_s * off
+
+    def residual(
+        self, u: int, nodes: NDArray[np.int32], estimate: NDArray[np.float64]
+    ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+        """``e_u - H estimate`` at these nodes, neighbours of all that have an estimate; and its rounding errors.
+
+        Worked out anew from the estimate: the residual that was pushed around has rounding errors in it.
+        """
+        graph = self.graph
+        where = np.flatnonzero(estimate)
+        pushed = nodes[where]
+        counts = graph.neighbor_counts(pushed)
+        first = np.cumsum(counts) - counts  # of each row, among all edges walked
+        edges = np.arange(counts.sum()) + np.repeat(graph.indptr[pushed] - first, counts)
+        shares = np.repeat(estimate[where], counts)
+        if graph.weights is not None:
+            shares = shares * graph.weights[edges]
+        position = np.empty(len(graph), dtype=np.intp)  # memory is committed only where it is written
+        position[nodes] = np.arange(len(nodes))
+        at = position[graph.indices[edges]]
+        received = np.bincount(at, shares, len(nodes))
+        size = np.bincount(at, np.abs(shares), len(nodes))
+        settled = (self.c(nodes) + graph.degrees[nodes]) * estimate
+        residual = (nodes == u) + received - settled
+        return np.asarray(residual), np.asarray(RESIDUAL_ROUNDING * (size + np.abs(settled)), dtype=np.float64)
+
+    def exact(self) -> NDArray[np.float64]:
+        """The whole of M by a dense factorisation; refused for graphs beyond `MAX_EXACT_NODES`."""
+        n = len(self.graph)
+        if n > MAX_EXACT_NODES:
+            raise ValueError(
+                f"the exact kernel of {n:,} nodes takes {8 * n**2 / 1e9:.1f} GB and O(n^3) time; "
+                f"it is computed for up to {MAX_EXACT_NODES:,} nodes. Pushes work on any graph: kernel_column, "
+                'kernel_matrix with exact=False, method="fastonl" with trace="estimate"'
+            )
+        rows = np.arange(n)
+        H = np.asfortranarray(-self.graph.to_scipy().toarray())
+        H[rows, rows] += self.c(rows) + self.graph.degrees
+        with one_blas_thread(n):
+            factor, lower = linalg.cho_factor(H, lower=True, overwrite_a=True, check_finite=False)
+            inverse, info = linalg.lapack.dpotri(factor, lower=lower, overwrite_c=True)
+        if info != 0:
+            raise np.linalg.LinAlgError(f"the kernel matrix is singular to working precision (LAPACK info {info})")
+        above = np.triu_indices(n, 1)
+        inverse[above] = inverse.T[above]
+        s = self.s(rows)
+        inverse *= self.a
+        inverse *= s
+        inverse *= s[:, None]
+        inverse -= self.g
+        return np.ascontiguousarray(inverse.T)  # symmetric, and rows are what is read
+
+    def exact_trace(self) -> float:
+        """The trace of M, for graphs up to `MAX_EXACT_NODES`."""
+        return float(np.trace(self.exact()))
+
+    def estimated_trace(self) -> float:
+        """The trace of M from a sample of its diagonal, the same sample on every call.
+
+        With ``H z + r = e_u`` an entry of the diagonal of inv(H) is ``z_u + r z + r inv(H) r``. The last term is at
+        least ``(sum of r)^2 / k``, k being the sum of c over the component of u, and at least ``r r / pivot``; the sum
+        of both stands for it here. The part ``1 / k`` that all entries have in common is summed exactly, the rest from
+        nodes drawn by ``S / (c + D)``.
+        """
+        graph = self.graph
+        rows = np.arange(len(graph))
+        S, c = self.squared_s(rows), self.c(rows)
+        pivots = c + graph.degrees
+        common = 1.0 / np.bincount(graph.components, c)[graph.components]
+        shares = S / pivots
+        sample = np.random.default_rng(0).choice(len(rows), TRACE_SAMPLES, p=shares / shares.sum())
+        neighbours = np.maximum(graph.neighbor_counts(sample), 1)
+        rows_drawn = sample.astype(np.int32)
+        own, left = diagonal_entries(self.system, rows_drawn, TRACE_ACCURACY / neighbours)
+        beyond = float(np.maximum(own + common[sample] * (left**2 - 1.0), 0.0) @ pivots[sample])
+        total = float(S @ common) + float(shares.sum()) * beyond / TRACE_SAMPLES
+        return self.a * total - len(rows) * self.g
+
+
+def _diagonal(graph: CSRGraph, S: Any) -> NDArray[np.float64]:
+    """S as an array in the order of the nodes."""
+    if hasattr(S, "items"):
+        values = np.full(len(graph), np.nan)
+        for node, value in S.items():
+            check_between(f"S at node {node!r}", value, *S_RANGE)
+            values[graph.index(node)] = value
+        if np.isnan(values).any():
+            missing = graph.nodes[int(np.isnan(values).argmax())]
+            raise ValueError(f"S must have a positive value for every node; that of {missing!r} is missing")
+    else:
+        try:
+            values = np.asarray(S)
+        except ValueError:
+            values = np.asarray(None)
+        if values.dtype.kind not in "iuf" or values.shape not in ((), (len(graph),)):
+            got = f"{values.dtype} of shape {values.shape}"
+            raise ValueError(f"S must be a number, a dict or an array of {len(graph)} numbers, got {got}")
+        values = np.array(np.broadcast_to(values, len(graph)), dtype=np.float64)
+    bad = ~((values >= S_RANGE[0]) & (values <= S_RANGE[1]))
+    if bad.any():
+        u = int(bad.argmax())
+        check_between(f"S at node {graph.nodes[u]!r}", float(values[u]), *S_RANGE)
+    return values

@@ -1,0 +1,162 @@
+"""Labels as callers pass them: mappings, pairs, arrays or the name of an attribute -> pairs of a node and its label."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence, Sized
+from typing import Any
+
+import networkx as nx
+import numpy as np
+from numpy.typing import NDArray
+
+from nx_fastonl.graph.csr import CSRGraph
+from nx_fastonl.graph.live import LiveGraph
+
+# In an integer array, a node without a label: scikit-learn's convention. Anywhere else it is a label like any other.
+UNLABELLED = -1
+PAIRS_EXPECTED = (
+    "labels must hold pairs (node, label), as zip(nodes, labels) makes them; "
+    "if it is a list with one label for each node, in the order of the graph, pass np.asarray(labels)"
+)
+NO_NODE = object()
+# Kinds of numpy's types whose values have an equal plain Python object.
+PLAIN_KINDS = "biufUS"
+
+Labels = Mapping[Hashable, Hashable] | Iterable[tuple[Hashable, Hashable]] | NDArray[Any] | str
+
+
+def read_attribute(G: Any, labels: Labels) -> Labels:
+    """The labels as they are or, where `labels` is the name of a node attribute of `G`, what that attribute holds."""
+    if not isinstance(labels, str):
+        return labels
+    if not isinstance(G, nx.Graph | LiveGraph):
+        raise TypeError(f"labels={labels!r} names a node attribute, and only an nx.Graph has those")
+    attributes = G.attributes if isinstance(G, LiveGraph) else dict(G.nodes(data=True))
+    found = {node: data[labels] for node, data in attributes.items() if labels in data}
+    if not found and len(G) > 0:
+        raise ValueError(f"no node has the attribute {labels!r}")
+    return found
+
+
+def label_stream(labels: Labels, graph: CSRGraph) -> tuple[Iterable[tuple[Hashable, Any]], int | None]:
+    """Pairs of a node and its label, in order of arrival, and how many there are if that is known.
+
+    An array holds a label for each node, in the order of the graph's rows; its unlabelled nodes are left out. Pairs and
+    mappings may hold labels that `is_missing`.
+    """
+    if isinstance(labels, str):
+        raise TypeError(
+            f"labels={labels!r} names a node attribute, and the labeler keeps no attributes: "
+            f"pass nx.get_node_attributes(G, {labels!r})"
+        )
+    if hasattr(labels, "itertuples") or hasattr(labels, "iter_rows"):  # of pandas, of polars
+        raise TypeError("labels is a DataFrame; pass zip(frame[nodes], frame[labels]), naming the two columns")
+    if not isinstance(labels, Iterable) or (isinstance(labels, np.ndarray) and labels.ndim == 0):
+        raise TypeError(
+            "labels must be a dict, pairs (node, label), an array with a label for each node "
+            f"or an attribute's name, got {labels!r}"
+        )
+    if hasattr(labels, "items"):  # a pandas Series has them too
+        return labels.items(), len(labels) if isinstance(labels, Sized) else None
+    if isinstance(labels, np.ndarray) and labels.ndim == 1 and labels.dtype.kind != "V":
+        return _by_row(labels, graph, integers=labels.dtype.kind in "iu")
+    if hasattr(labels, "to_numpy") and hasattr(labels, "to_list"):  # a polars Series, a pandas Index
+        array, integers = _column(labels.to_list())
+        return _by_row(array, graph, integers=integers)
+    return _pairs(labels), len(labels) if isinstance(labels, Sized) else None
+
+
+def _by_row(labels: NDArray[Any], graph: CSRGraph, *, integers: bool) -> tuple[Iterable[tuple[Hashable, Any]], int]:
+    """The nodes of the rows that have a label, with their labels."""
+    if len(labels) != len(graph):
+        raise ValueError(
+            f"labels is an array of length {len(labels)} and the graph has {len(graph)} nodes; "
+            "an array must hold a label for each node, in the order of the graph"
+        )
+    values: NDArray[Any] = np.ma.getdata(labels)
+    labelled = ~np.ma.getmaskarray(labels)
+    if values.dtype.kind in "fcmM":
+        labelled &= values == values  # neither NaN nor NaT
+    elif values.dtype.kind not in "biuUS":
+        labelled &= np.fromiter((not is_missing(label) for label in values), dtype=bool, count=len(values))
+    if integers:
+        labelled[labelled] = values[labelled] != UNLABELLED
+    rows = np.flatnonzero(labelled).tolist()
+    nodes = rows if isinstance(graph.nodes, range) else map(graph.nodes.__getitem__, rows)
+    known = values[labelled]
+    return zip(nodes, known.tolist() if known.dtype.kind in PLAIN_KINDS else known, strict=True), len(rows)
+
+
+def _column(labels: list[Any]) -> tuple[NDArray[Any], bool]:
+    """The values of a data frame's column as an array of objects, and whether they are integers, missing ones aside."""
+    kinds = {type(label) for label in labels if not is_missing(label)}
+    return np.fromiter(labels, dtype=object, count=len(labels)), kinds == {int}
+
+
+def _pairs(labels: Iterable[Any]) -> Iterator[tuple[Hashable, Any]]:
+    for item in labels:
+        if type(item) is not tuple:
+            is_row = isinstance(item, tuple | list) or (isinstance(item, np.ndarray) and item.ndim == 1)
+            if not is_row:
+                raise TypeError(f"{PAIRS_EXPECTED}; got {item!r}")
+        if len(item) != 2:
+            raise TypeError(f"{PAIRS_EXPECTED}; got {item!r}")
+        yield item
+
+
+class PlainLabels(dict[Hashable, Hashable]):
+    """Labels as plain Python objects, by the labels as they came; None for what marks a node without one."""
+
+    def of(self, nodes: Sequence[Hashable], labels: Sequence[Any]) -> list[Hashable | None]:
+        """The labels of these nodes."""
+        try:
+            return [self[label] for label in labels]
+        except (TypeError, ValueError):  # to say of which node the bad label is
+            pairs = zip(nodes, labels, strict=True)
+            return [None if is_missing(label) else checked_label(node, label) for node, label in pairs]
+
+    def __missing__(self, label: Any) -> Hashable | None:
+        if is_missing(label):
+            return None
+        plain = self[label] = checked_label(NO_NODE, label)
+        return plain
+
+
+def is_missing(label: Any) -> bool:
+    """Whether this marks a node without a label: None, NaN, a masked entry, or what pandas makes of these."""
+    if label is None or label is np.ma.masked:
+        return True
+    try:
+        return bool(label != label)
+    except (TypeError, ValueError):  # pandas.NA cannot tell; an array is refused elsewhere
+        return isinstance(label, Hashable)
+
+
+def checked_label(node: Any, label: Any) -> Hashable:
+    """The label as a plain Python object; an error if it is missing or cannot be hashed."""
+    if isinstance(label, np.generic) and label.dtype.kind in PLAIN_KINDS:
+        label = label.item()
+    try:
+        hash(label)
+    except TypeError:
+        whose = "" if node is NO_NODE else f" for node {node!r}"
+        raise TypeError(f"a label must be hashable, got {label!r}{whose}") from None
+    if is_missing(label):
+        raise ValueError(f"the label of node {node!r} is {label!r}, which means that it has none")
+    plain: Hashable = label
+    return plain
+
+
+def distinct_labels(classes: Iterable[Hashable]) -> list[Hashable]:
+    """All possible labels, as a caller gives them, each once."""
+    if isinstance(classes, str | Mapping) or not isinstance(classes, Iterable):
+        raise TypeError(f"classes must be a collection of labels, got {classes!r}")
+    labels = list(classes)
+    if any(isinstance(label, Hashable) and is_missing(label) for label in labels):
+        raise ValueError(f"classes holds None or NaN, which mean that a node has no label, got {labels!r}")
+    labels = [checked_label(NO_NODE, label) for label in labels]
+    if len(set(labels)) < len(labels):
+        raise ValueError(f"classes must hold each label once, got {labels!r}")
+    if not labels:
+        raise ValueError("classes is empty; leave it out to discover labels as they appear")
+    return labels

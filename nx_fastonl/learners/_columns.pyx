@@ -1,0 +1,90 @@
+"""The paper's engine: for each arriving node a push, and its scores from the gradients of the nodes it reached."""
+
+cimport cython
+from libc.math cimport fabs
+from libc.stdint cimport INT64_MAX
+
+from nx_fastonl._lib.prefetch cimport prefetch
+from nx_fastonl._lib.typedefs cimport node_t
+from nx_fastonl.learners._relaxation cimport Evidence, GradientStore, ScoreBuffers, add_gradient
+from nx_fastonl.learners._stream cimport Engine
+from nx_fastonl.push._push cimport PushState, new_push, push_from
+from nx_fastonl.push._system cimport SystemView
+from nx_fastonl.push._workspace cimport Workspace
+
+# How far ahead in the list of touched nodes their memory is asked for.
+cdef Py_ssize_t NODES_AHEAD = 8
+
+
+cdef double sum_gradients(
+    GradientStore gradients, Workspace work, ScoreBuffers buffers, Py_ssize_t k,
+) noexcept nogil:
+    """Sum the gradients of the touched nodes, weighted by their estimates, and clear up; return the magnitude."""
+    cdef double magnitude = 0.0
+    cdef Py_ssize_t i
+    cdef node_t v
+    for i in range(k):
+        buffers.scores[i] = 0.0
+    for i in range(work.n_touched):
+        if i + NODES_AHEAD < work.n_touched:
+            v = work.touched[i + NODES_AHEAD]
+            prefetch(&gradients.stored[v])
+            prefetch(&work.estimate[v])
+            prefetch(&work.cells[v])
+        v = work.touched[i]
+        magnitude += add_gradient(buffers.scores, gradients.stored, gradients.dense, k, v, work.estimate[v])
+        work.estimate[v] = 0.0
+        work.cells[v].residual = 0.0
+        work.cells[v].threshold = -fabs(work.cells[v].threshold) if work.thresholds_known else 0.0
+    work.n_touched = 0
+    return magnitude
+
+
+@cython.final
+cdef class PushEngine(Engine):
+    """Scores by a push of mass 1 from each node, down to `epsilon` per neighbour; M is `a` times what it gives."""
+
+    cdef SystemView system
+    cdef Workspace work
+    cdef PushState state
+    cdef double a
+
+    def __init__(self, GradientStore gradients, SystemView system, Workspace work, double epsilon, double a):
+        super().__init__(gradients)
+        self.system, self.work, self.a = system, work, a
+        self.state = new_push(epsilon)
+
+    cdef int read(self, node_t u, Py_ssize_t k, ScoreBuffers buffers, Evidence* evidence) except -1 nogil:
+        cdef double factor = self.a * evidence.s, constant = self.gradients.constant, shift
+        cdef Py_ssize_t j
+        push_from(self.system, self.work, &self.state, u, False, INT64_MAX)
+        evidence.diagonal = factor * evidence.s * self.work.estimate[u] + constant
+        evidence.magnitude = factor * sum_gradients(self.gradients, self.work, buffers, k)
+        for j in range(k):
+            shift = constant * self.gradients.total[j]
+            buffers.scores[j] = factor * buffers.scores[j] + shift
+            evidence.magnitude = max(evidence.magnitude, fabs(shift))
+        return 0
+
+
+@cython.final
+cdef class RowEngine(Engine):
+    """Keeps, for the mean of rows and columns, what all learned nodes' columns of M add up to at each node.
+
+    `nodes` and `values` are the column of the node that is learned next.
+    """
+
+    cdef double[:, ::1] row_scores
+    cdef const node_t[::1] nodes
+    cdef const double[::1] values
+
+    def __init__(self, GradientStore gradients, double[:, ::1] row_scores, const node_t[::1] nodes,
+                 const double[::1] values):
+        super().__init__(gradients)
+        self.row_scores, self.nodes, self.values = row_scores, nodes, values
+
+    cdef void add(self, node_t u, Py_ssize_t k, ScoreBuffers buffers) noexcept nogil:
+        cdef Py_ssize_t i, j
+        for i in range(self.nodes.shape[0]):
+            for j in range(k):
+                self.row_scores[self.nodes[i], j] += self.values[i] * buffers.change[j]

@@ -1,0 +1,58 @@
+from typing import Any, final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from nx_fastonl.learners._relaxation import GradientStore
+from nx_fastonl.learners._stream import Engine
+from nx_fastonl.push._system import SystemView
+from nx_fastonl.push._workspace import Workspace
+
+SLOT: np.dtype[np.void]
+
+@final
+class DiffusionStore:
+    single: bool
+    width: int
+    n_slots: int
+    n_additions: int
+    n_pushes: int
+    rate: float
+    mass: float
+    largest_theta: float
+    def __init__(self, n: int, rate: float, single: bool) -> None: ...
+    @property
+    def lanes(self) -> int: ...
+    @property
+    def residuals(self) -> NDArray[Any]: ...
+    @property
+    def estimates(self) -> NDArray[Any]: ...
+    @property
+    def slot_indices(self) -> NDArray[np.int32]: ...
+    @property
+    def theta(self) -> float: ...
+    @property
+    def unsettled_lanes(self) -> list[int]: ...
+    def resize(self, slots: int, width: int) -> None: ...
+    def reserve_slots(self, count: int) -> None: ...
+    def reserve_labels(self, k: int) -> None: ...
+    def place(self, system: SystemView, nodes: NDArray[np.int32], masses: NDArray[np.float64], label: int) -> None: ...
+    def settle(
+        self, system: SystemView, work: Workspace, nodes: NDArray[np.int32], label: int, theta: float
+    ) -> None: ...
+    def resettle(self, system: SystemView, work: Workspace, label: int) -> None: ...
+    def read_epsilon(self) -> float: ...
+    def read(
+        self,
+        system: SystemView,
+        work: Workspace,
+        nodes: NDArray[np.int32],
+        rows: NDArray[np.float64],
+        diagonals: NDArray[np.float64],
+    ) -> None: ...
+
+@final
+class DiffusionEngine(Engine):
+    def __init__(
+        self, gradients: GradientStore, system: SystemView, store: DiffusionStore, work: Workspace, a: float
+    ) -> None: ...

@@ -1,0 +1,447 @@
+"""The learner's arithmetic over k labels: water-filling, surrogate gradients, ties, and the gradients that are stored."""
+
+cimport cython
+from libc.math cimport INFINITY, fabs, sqrt
+from libc.stdint cimport int32_t, int64_t
+from libc.stdlib cimport qsort
+
+import numpy as np
+
+from nx_fastonl._lib.typedefs cimport node_t
+from nx_fastonl.learners._history cimport LabelHistory, count_label
+
+STORED_GRADIENT = np.dtype([("s", np.float64), ("label", np.int32), ("dense", np.int32)])
+
+# Scores that differ by less than this fraction of what they were summed from differ by rounding only: a tie.
+cdef double TIE_TOLERANCE = 1e-12
+
+
+@cython.final
+cdef class ScoreBuffers:
+    """Scratch memory for the scores of one node, with room for `lanes` labels."""
+
+    def __init__(self, Py_ssize_t lanes):
+        cdef double[:, ::1] memory = np.zeros((5, max(lanes, 1)))
+        self.scores, self.psi, self.sorted = memory[0], memory[1], memory[2]
+        self.gradient, self.change = memory[3], memory[4]
+        self.old_size = self.new_size = 0.0
+
+
+@cython.final
+cdef class GradientStore:
+    """What a learner has stored of each node it learned, and the sums that its confidence is made of.
+
+    Parameters
+    ----------
+    n : int
+        The number of nodes.
+    trace : float
+        T_1, the trace of M.
+    trace_per_label : bool
+        Whether T_1 is `trace` for each known label, as in the paper's experiments.
+    constant : float
+        What is added to every entry of M.
+    """
+
+    def __init__(self, Py_ssize_t n, double trace, bint trace_per_label, double constant):
+        self.stored = np.zeros(n, dtype=STORED_GRADIENT)
+        self.dense = np.zeros((16, 4))
+        self.n_dense = 1
+        self.free = np.zeros(16, dtype=np.int32)
+        self.n_free = 0
+        self.total = np.zeros(4)
+        self.energy = self.single_energy = self.used_trace = 0.0
+        self.trace, self.trace_per_label, self.constant = trace, trace_per_label, constant
+
+    @property
+    def n(self):
+        """The number of nodes."""
+        return self.stored.shape[0]
+
+    @property
+    def lanes(self):
+        """For how many labels there is room."""
+        return self.total.shape[0]
+
+    @property
+    def dense_in_use(self):
+        """How many nodes have a gradient with several entries."""
+        return self.n_dense - 1 - self.n_free
+
+    def reserve(self, Py_ssize_t k, Py_ssize_t count):
+        """Have room for k labels, and for `count` more gradients with several entries."""
+        cdef Py_ssize_t rows = self.dense.shape[0], lanes = self.total.shape[0]
+        if k <= lanes and self.n_dense + count <= rows:
+            return
+        rows = rows if self.n_dense + count <= rows else max(self.n_dense + count, 2 * rows)
+        lanes = lanes if k <= lanes else max(k, 2 * lanes)
+        dense, free, total = np.zeros((rows, lanes)), np.zeros(rows, dtype=np.int32), np.zeros(lanes)
+        dense[: self.n_dense, : self.total.shape[0]] = self.dense[: self.n_dense]
+        free[: self.n_free] = self.free[: self.n_free]
+        total[: self.total.shape[0]] = self.total
+        self.dense, self.free, self.total = dense, free, total
+
+    def has(self, node_t u):
+        """Whether a gradient of node u is stored."""
+        return self.stored[u].s != 0.0
+
+    def read(self, node_t u, Py_ssize_t k):
+        """What is stored of node u: s times its gradient, over k labels."""
+        found = np.zeros(k)
+        if self.stored[u].dense:
+            found[:] = self.dense[self.stored[u].dense, :k]
+        elif k > 0:
+            found[self.stored[u].label] = -self.stored[u].s
+        return found
+
+    def label(self, node_t u):
+        """The label that was learned of node u; None if none was."""
+        return self.stored[u].label if self.stored[u].s != 0.0 else None
+
+    def scale(self, node_t u):
+        """The factor s of what is stored of node u; 0 where nothing is."""
+        return self.stored[u].s
+
+    def sums(self, Py_ssize_t k):
+        """The sum of all gradients, over k labels."""
+        return np.array(self.total[:k])
+
+    def store_independent(
+        self, LabelHistory history, const node_t[::1] nodes, const int32_t[::1] labels, const double[::1] s,
+        const double[::1] total, double energy, double single_energy, double used_trace,
+    ):
+        """Store -e_y for each of these new nodes, and count their labels.
+
+        The caller has worked out the new sum of gradients, and what the other sums gain. There must be room for the
+        labels.
+        """
+        cdef Py_ssize_t i
+        for i in range(nodes.shape[0]):
+            self.stored[nodes[i]] = StoredGradient(s[i], labels[i], 0)
+            count_label(history, labels[i], -1)
+        for i in range(total.shape[0]):
+            self.total[i] = total[i]
+        self.energy += energy
+        self.single_energy += single_energy
+        self.used_trace += used_trace
+
+    def copy(self):
+        return _restored(*self.__reduce__()[1])
+
+    def __reduce__(self):
+        arrays = (np.array(self.stored), np.array(self.dense), np.array(self.free), np.array(self.total))
+        sums = (self.energy, self.single_energy, self.used_trace)
+        return _restored, (arrays, (self.n_dense, self.n_free), sums, (self.trace, self.trace_per_label, self.constant))
+
+
+def _restored(arrays, sizes, sums, settings):
+    cdef GradientStore store = GradientStore(1, *settings)
+    store.stored, store.dense, store.free, store.total = arrays
+    store.n_dense, store.n_free = sizes
+    store.energy, store.single_energy, store.used_trace = sums
+    return store
+
+
+cdef int falling(const void* left, const void* right) noexcept nogil:
+    cdef double a = (<const double*> left)[0], b = (<const double*> right)[0]
+    return (a < b) - (a > b)
+
+
+cdef Py_ssize_t water_level(ScoreBuffers buffers, Py_ssize_t k, double* level) noexcept nogil:
+    """Find the level with sum(max(psi - level, 0)) == 1; return how many labels rise above it.
+
+    If the m largest rise above it, level = (their sum - 1) / m. Mostly that is all of them, which takes no sorting.
+    """
+    cdef Py_ssize_t j, m
+    cdef double total = 0.0, least = buffers.psi[0]
+    for j in range(k):
+        total += buffers.psi[j]
+        least = min(least, buffers.psi[j])
+    level[0] = (total - 1.0) / k
+    if least > level[0]:
+        return k
+    for j in range(k):
+        buffers.sorted[j] = buffers.psi[j]
+    qsort(&buffers.sorted[0], k, sizeof(double), falling)
+    total = 0.0
+    m = 0
+    while m < k and (m == 0 or buffers.sorted[m] > level[0]):
+        total += buffers.sorted[m]
+        m += 1
+        level[0] = (total - 1.0) / m
+    return m
+
+
+cdef Py_ssize_t first_of_largest(ScoreBuffers buffers, Py_ssize_t k, Py_ssize_t y) noexcept nogil:
+    """The largest entry of psi apart from y; of those that only rounding tells apart, the first."""
+    cdef double largest = -INFINITY, size = 0.0
+    cdef Py_ssize_t j
+    for j in range(k):
+        size = max(size, fabs(buffers.psi[j]))
+        if j != y:
+            largest = max(largest, buffers.psi[j])
+    for j in range(k):
+        if j != y and buffers.psi[j] >= largest - TIE_TOLERANCE * size:
+            return j
+    return y
+
+
+cdef Py_ssize_t surrogate(ScoreBuffers buffers, Py_ssize_t k, Py_ssize_t y, double* loss) noexcept nogil:
+    """The surrogate loss of label y at psi, and its gradient; return how many labels are in the support."""
+    cdef double level, step
+    cdef Py_ssize_t j, rival
+    cdef Py_ssize_t m = water_level(buffers, k, &level)
+    if buffers.psi[y] > level:
+        for j in range(k):
+            buffers.gradient[j] = 1.0 / m if buffers.psi[j] > level else 0.0
+        buffers.gradient[y] -= 1.0
+        loss[0] = 1.0 - (buffers.psi[y] - level)
+        return m
+    for j in range(k):
+        buffers.gradient[j] = 0.0
+    rival = first_of_largest(buffers, k, y)
+    step = m / (m + 1.0)
+    buffers.gradient[rival] = step
+    buffers.gradient[y] = -step
+    loss[0] = (1.0 + buffers.psi[rival] - buffers.psi[y]) * step
+    return m
+
+
+cdef void to_psi(GradientStore store, ScoreBuffers buffers, Py_ssize_t k, double diagonal) noexcept nogil:
+    """psi = -v / sqrt(A + k T), shifted so that the largest is 0.
+
+    An estimate of the trace may run out before the nodes do.
+    """
+    cdef double trace = max(store.trace * (k if store.trace_per_label else 1) - store.used_trace, 0.0)
+    cdef double scale = max(store.energy - store.single_energy / k + k * trace, diagonal)
+    cdef double factor = 1.0 / sqrt(scale) if scale > 0.0 else 0.0
+    cdef double least = buffers.scores[0]
+    cdef Py_ssize_t j
+    for j in range(k):
+        least = min(least, buffers.scores[j])
+    for j in range(k):
+        buffers.psi[j] = factor * (least - buffers.scores[j])
+
+
+cdef inline Py_ssize_t best_label(
+    const double[::1] scores, Py_ssize_t k, double magnitude, const int64_t[::1] counts, const int64_t[::1] first_seen,
+) noexcept nogil:
+    """The label of the least score; of several, the one seen most often, then the one seen first.
+
+    `magnitude` is the largest that the scores were summed from.
+    """
+    cdef Py_ssize_t j, best = -1
+    cdef double least = scores[0]
+    for j in range(k):
+        least = min(least, scores[j])
+    for j in range(k):
+        if scores[j] <= least + TIE_TOLERANCE * magnitude and (
+            best < 0 or counts[j] > counts[best]
+            or (counts[j] == counts[best] and first_seen[j] < first_seen[best])
+        ):
+            best = j
+    return best
+
+
+cdef Py_ssize_t drawn_label(ScoreBuffers buffers, Py_ssize_t k, double draw) noexcept nogil:
+    """The label at the fraction `draw` of the probabilities laid end to end."""
+    cdef double level, below = 0.0
+    cdef Py_ssize_t j, last = 0
+    water_level(buffers, k, &level)
+    for j in range(k):
+        if buffers.psi[j] > level:
+            below += buffers.psi[j] - level
+            last = j
+            if draw < below:
+                break
+    return last
+
+
+cdef Py_ssize_t predict(
+    GradientStore store, LabelHistory history, ScoreBuffers buffers, const Evidence* evidence, double draw,
+) noexcept nogil:
+    """The best label, or the one that `draw` picks unless that is negative; -1 while no label is known."""
+    if history.k == 0:
+        return -1
+    if draw < 0.0:
+        return best_label(buffers.scores, history.k, evidence.magnitude, history.counts, history.first_seen)
+    to_psi(store, buffers, history.k, evidence.diagonal)
+    return drawn_label(buffers, history.k, draw)
+
+
+cdef void remove_gradient(
+    GradientStore store, ScoreBuffers buffers, Py_ssize_t k, node_t u, double diagonal,
+) noexcept nogil:
+    """Take the gradient of node u out of the sums and of the scores; `change` is then minus what was stored.
+
+    Without its own gradient, the scores of a node differ by just that.
+    """
+    cdef StoredGradient old = store.stored[u]
+    cdef double gradient, along = 0.0, squared = 0.0, total = 0.0
+    cdef Py_ssize_t j
+    for j in range(k):
+        buffers.change[j] = 0.0
+    buffers.old_size = 0.0
+    if old.s == 0.0:
+        return
+    if old.dense:
+        for j in range(k):
+            buffers.change[j] = -store.dense[old.dense, j]
+    else:
+        buffers.change[old.label] = old.s
+    for j in range(k):
+        gradient = -buffers.change[j] / old.s
+        buffers.old_size = max(buffers.old_size, fabs(buffers.change[j]))
+        buffers.scores[j] -= diagonal * gradient
+        store.total[j] -= gradient
+        along += gradient * buffers.scores[j]
+        squared += gradient * gradient
+        total += buffers.scores[j]
+    store.energy -= diagonal * squared + 2.0 * along
+    store.used_trace -= diagonal
+    if old.dense:
+        store.free[store.n_free] = old.dense
+        store.n_free += 1
+    else:
+        store.single_energy -= diagonal - 2.0 * total
+    store.stored[u] = StoredGradient(0.0, 0, 0)
+
+
+cdef void store_gradient(
+    GradientStore store, LabelHistory history, ScoreBuffers buffers, node_t u, Py_ssize_t y, const Evidence* evidence,
+    bint independent,
+) noexcept nogil:
+    """Store the gradient of label y at node u in place of what was stored of it, and count the label.
+
+    The change of what is stored is left in `change`. `independent` takes the gradient where no label is preferred yet,
+    whatever the scores. There must be room for the label, and for one more dense gradient.
+    """
+    cdef double loss, along = 0.0, squared = 0.0, total = 0.0, s = evidence.s
+    cdef Py_ssize_t j, k = max(history.k, y + 1), support
+    cdef int32_t dense
+    count_label(history, y, store.stored[u].label if store.stored[u].s != 0.0 else -1)
+    remove_gradient(store, buffers, k, u, evidence.diagonal)
+    to_psi(store, buffers, k, evidence.diagonal)
+    if independent:
+        for j in range(k):
+            buffers.psi[j] = 0.0
+    support = surrogate(buffers, k, y, &loss)
+    store.used_trace += evidence.diagonal
+    if support == k:
+        # Scores may be shifted, and so may gradients: -e_y says the same as 1 / k - e_y, and goes on to say it when
+        # labels join that nobody has seen yet.
+        for j in range(k):
+            total += buffers.scores[j]
+        store.energy += evidence.diagonal - 2.0 * buffers.scores[y]
+        store.single_energy += evidence.diagonal - 2.0 * total
+        store.total[y] -= 1.0
+        store.stored[u] = StoredGradient(s, <int32_t> y, 0)
+        buffers.change[y] -= s
+        buffers.new_size = s
+        return
+    if store.n_free > 0:
+        store.n_free -= 1
+        dense = store.free[store.n_free]
+    else:
+        dense = <int32_t> store.n_dense
+        store.n_dense += 1
+    buffers.new_size = 0.0
+    for j in range(k):
+        along += buffers.gradient[j] * buffers.scores[j]
+        squared += buffers.gradient[j] * buffers.gradient[j]
+        store.total[j] += buffers.gradient[j]
+        store.dense[dense, j] = buffers.gradient[j] * s
+        buffers.change[j] += store.dense[dense, j]
+        buffers.new_size = max(buffers.new_size, fabs(store.dense[dense, j]))
+    store.energy += evidence.diagonal * squared + 2.0 * along
+    store.stored[u] = StoredGradient(s, <int32_t> y, dense)
+
+
+def water_filling(const double[::1] psi):
+    """max(psi - level, 0), which sums to 1."""
+    cdef ScoreBuffers buffers = ScoreBuffers(psi.shape[0])
+    cdef double level
+    buffers.psi[:] = psi
+    water_level(buffers, psi.shape[0], &level)
+    return np.maximum(np.asarray(psi) - level, 0.0)
+
+
+def surrogate_of(const double[::1] psi, Py_ssize_t y):
+    """The surrogate loss of label y, and its gradient."""
+    cdef ScoreBuffers buffers = ScoreBuffers(psi.shape[0])
+    cdef double loss
+    buffers.psi[:] = psi
+    surrogate(buffers, psi.shape[0], y, &loss)
+    return loss, np.array(buffers.gradient)
+
+
+def psi_of(GradientStore store, const double[::1] scores, double diagonal):
+    """psi = -v / sqrt(A + k T)."""
+    cdef ScoreBuffers buffers = ScoreBuffers(scores.shape[0])
+    buffers.scores[:] = scores
+    to_psi(store, buffers, scores.shape[0], diagonal)
+    return np.array(buffers.psi)
+
+
+def drawn(const double[::1] psi, double draw):
+    """The label that `draw`, between 0 and 1, picks from the distribution of psi."""
+    cdef ScoreBuffers buffers = ScoreBuffers(psi.shape[0])
+    buffers.psi[:] = psi
+    return drawn_label(buffers, psi.shape[0], draw)
+
+
+def best(LabelHistory history, const double[::1] scores, double magnitude):
+    """The label of the least score, ties broken by the history. A label that has just joined may have no score yet."""
+    return best_label(scores, min(scores.shape[0], history.k), magnitude, history.counts, history.first_seen)
+
+
+def best_of_each(LabelHistory history, const double[:, ::1] scores):
+    """The label of the least score in each row, as `best` finds it; -1 where there is none."""
+    found = np.empty(scores.shape[0], dtype=np.int32)
+    cdef int32_t[::1] found_out = found
+    # Bound while this thread holds the GIL: another may replace them by larger ones.
+    cdef const int64_t[::1] counts = history.counts, first_seen = history.first_seen
+    cdef Py_ssize_t i, j, k = min(scores.shape[1], history.k)
+    cdef double magnitude
+    with nogil:
+        for i in range(scores.shape[0]):
+            magnitude = 0.0
+            for j in range(k):
+                magnitude = max(magnitude, fabs(scores[i, j]))
+            found_out[i] = <int32_t> best_label(scores[i], k, magnitude, counts, first_seen) if k > 0 else -1
+    return found
+
+
+def probabilities_of_each(GradientStore store, const double[:, ::1] scores, const double[::1] diagonals):
+    """The distribution over labels in each row, as `water_filling` of `psi_of` gives it."""
+    probabilities = np.zeros((scores.shape[0], scores.shape[1]))
+    cdef double[:, ::1] out = probabilities
+    cdef Py_ssize_t i, j, k = scores.shape[1]
+    cdef ScoreBuffers buffers = ScoreBuffers(k)
+    cdef double level
+    if k == 0:
+        return probabilities
+    with nogil:
+        for i in range(scores.shape[0]):
+            for j in range(k):
+                buffers.scores[j] = scores[i, j]
+            to_psi(store, buffers, k, diagonals[i])
+            water_level(buffers, k, &level)
+            for j in range(k):
+                out[i, j] = max(buffers.psi[j] - level, 0.0)
+    return probabilities
+
+
+def column_scores(GradientStore store, const node_t[::1] nodes, const double[::1] values, Py_ssize_t k):
+    """The sum of values[i] times what is stored of nodes[i], over all i; and the sum of their magnitudes."""
+    scores = np.zeros(k)
+    cdef double[::1] scores_out = scores
+    # Bound while this thread holds the GIL: another may replace them by larger ones.
+    cdef const StoredGradient[::1] stored = store.stored
+    cdef const double[:, ::1] dense = store.dense
+    cdef Py_ssize_t i
+    cdef double magnitude = 0.0
+    with nogil:
+        for i in range(nodes.shape[0]):
+            magnitude += add_gradient(scores_out, stored, dense, k, nodes[i], values[i])
+    return scores, magnitude

@@ -1,0 +1,85 @@
+"""The one online loop: a node arrives, its scores are read, a label is predicted, the true one is learned."""
+
+from libc.stdint cimport int32_t
+
+from nx_fastonl._lib.typedefs cimport node_t
+from nx_fastonl.learners._history cimport LabelHistory
+from nx_fastonl.learners._relaxation cimport Evidence, GradientStore, ScoreBuffers, predict, store_gradient
+
+
+cdef class Engine:
+    """How scores are come by, and what else learning a label changes beside the stored gradients.
+
+    Learning calls `reserve`, then `add`, then `settle`. What takes memory or time is done in the first and the last,
+    which may raise; `add` may not, and between the two the label is learned. An interrupted `settle` leaves work that
+    the owner of the engine finishes later.
+    """
+
+    def __init__(self, GradientStore gradients):
+        self.gradients = gradients
+
+    cdef int read(self, node_t u, Py_ssize_t k, ScoreBuffers buffers, Evidence* evidence) except -1 nogil:
+        """Write the scores of the first k labels at node u and the evidence beside them, given its s. Changes nothing."""
+        return 0
+
+    cdef int reserve(self) except -1 nogil:
+        """Have the memory that `add` needs."""
+        return 0
+
+    cdef void add(self, node_t u, Py_ssize_t k, ScoreBuffers buffers) noexcept nogil:
+        """Take in that what is stored of node u has changed by `buffers.change`."""
+        pass
+
+    cdef int settle(self, node_t u, Py_ssize_t k, ScoreBuffers buffers) except -1 nogil:
+        """Do what takes long after `add`."""
+        return 0
+
+
+cdef int learn_step(
+    Engine engine, LabelHistory history, ScoreBuffers buffers, node_t u, Py_ssize_t y, const Evidence* evidence,
+    bint independent,
+) except -1 nogil:
+    """Learn label y of node u, whose scores are in the buffers: all of it or, if it raises before `add`, nothing."""
+    engine.reserve()
+    store_gradient(engine.gradients, history, buffers, u, y, evidence, independent)
+    engine.add(u, history.k, buffers)
+    engine.settle(u, history.k, buffers)
+    return 0
+
+
+def run(
+    Engine engine, LabelHistory history, const node_t[::1] nodes, const double[::1] scales, const int32_t[::1] labels,
+    const double[::1] draws, int32_t[::1] predicted,
+):
+    """Predict the label of each node, then learn it.
+
+    `scales` are the nodes' s. A label beyond those of the history joins when it is learned; there must be room for it,
+    and for a dense gradient for each node. Without `draws` the best label is predicted, otherwise one drawn from the
+    distribution; -1 while no label is known. If this raises, `history.n_learned` tells how many nodes were learned.
+    """
+    cdef ScoreBuffers buffers = ScoreBuffers(engine.gradients.lanes)
+    cdef Evidence evidence
+    cdef Py_ssize_t i, k
+    with nogil:
+        for i in range(nodes.shape[0]):
+            evidence = Evidence(scales[i], 0.0, 0.0)
+            k = max(history.k, labels[i] + 1)
+            engine.read(nodes[i], k, buffers, &evidence)
+            predicted[i] = <int32_t> predict(
+                engine.gradients, history, buffers, &evidence, draws[i] if draws.shape[0] > 0 else -1.0,
+            )
+            learn_step(engine, history, buffers, nodes[i], labels[i], &evidence, False)
+
+
+def learn(
+    Engine engine, LabelHistory history, const double[::1] scores, node_t u, Py_ssize_t y, *,
+    double s, double diagonal, bint independent,
+):
+    """Learn label y of node u, whose scores were read before, in place of another label that it had."""
+    cdef ScoreBuffers buffers = ScoreBuffers(engine.gradients.lanes)
+    cdef Evidence evidence = Evidence(s, diagonal, 0.0)
+    cdef Py_ssize_t j
+    for j in range(scores.shape[0]):
+        buffers.scores[j] = scores[j]
+    with nogil:
+        learn_step(engine, history, buffers, u, y, &evidence, independent)

@@ -1,0 +1,189 @@
+"""Learners that come by scores through columns of the kernel matrix, one column at a time."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from nx_fastonl._lib.arrays import enlarged
+from nx_fastonl.kernels.graph_kernel import GraphKernel
+from nx_fastonl.learners import _columns, _relaxation, _stream
+from nx_fastonl.learners._history import LabelHistory
+from nx_fastonl.learners.relaxation import Evidence, RelaxationLearner
+from nx_fastonl.push.local import fifo_column
+
+__all__ = ["Column", "ColumnLearner", "ExactColumns", "PushColumns", "SeriesColumns"]
+
+
+class Column(NamedTuple):
+    """Column t of a kernel matrix: ``M[i, t] = factor * s_i * values[i] + constant`` at `nodes`, else `constant`."""
+
+    nodes: NDArray[np.int32]
+    values: NDArray[np.float64]
+    own: float  # the value at node t itself
+    s: float  # s_t
+    factor: float  # common to the whole column
+
+
+class ColumnLearner(RelaxationLearner):
+    """Comes by scores through columns of M.
+
+    Parameters
+    ----------
+    n, history, trace, trace_per_label, constant
+        As for `RelaxationLearner`.
+    columns : callable
+        From the row of a node to its `Column`.
+    symmetrized : bool
+        Take the mean of ``G @ M[:, t]`` and ``G @ M[t, :]``, as the paper's analysis does.
+    """
+
+    def __init__(
+        self,
+        n: int,
+        columns: Callable[[int], Column],
+        history: LabelHistory,
+        trace: float,
+        *,
+        trace_per_label: bool = False,
+        constant: float = 0.0,
+        symmetrized: bool = False,
+    ) -> None:
+        self._columns = columns
+        # Where symmetrized: the sum over learned nodes i of s_i gradient_i times their columns' values at each node.
+        self._row_scores = np.zeros((n, 4)) if symmetrized else None
+        self._latest: tuple[int, Column] | None = None
+        super().__init__(n, history, trace, trace_per_label=trace_per_label, constant=constant)
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {**super().__getstate__(), "_latest": None}
+
+    def blank(self, history: LabelHistory) -> ColumnLearner:
+        settings = self.gradients
+        return ColumnLearner(
+            settings.n,
+            self._columns,
+            history,
+            settings.trace,
+            trace_per_label=settings.trace_per_label,
+            constant=settings.constant,
+            symmetrized=self._row_scores is not None,
+        )
+
+    def reserve_labels(self, k: int) -> None:
+        super().reserve_labels(k)
+        rows = self._row_scores
+        if rows is not None and k > rows.shape[1]:
+            self._row_scores = enlarged(rows, len(rows), max(k, 2 * rows.shape[1]))
+
+    def learn_many(self, rows: NDArray[np.int32], labels: NDArray[np.int32]) -> None:
+        """Learn each of these nodes as if it were the only one, so that their order does not matter."""
+        with self.lock:
+            history, gradients = self.history.copy(), self.gradients.copy()
+            row_scores = None if self._row_scores is None else self._row_scores.copy()
+            gradients.reserve(self.k, len(rows))
+            before = (self.gradients, self._row_scores)
+            self.gradients, self._row_scores = gradients, row_scores
+            try:
+                for u, y in zip(rows.tolist(), labels.tolist(), strict=True):
+                    self._learn(u, y, self._evidence(u), independent=True)
+            except BaseException:
+                self.gradients, self._row_scores = before
+                self.history.restore(history)
+                raise
+
+    def _learn(self, u: int, y: int, evidence: Evidence, *, independent: bool) -> None:
+        if self._row_scores is None:
+            engine = _stream.Engine(self.gradients)
+        else:
+            column = self._column(u)
+            engine = _columns.RowEngine(self.gradients, self._row_scores, column.nodes, column.values)
+        scores, _, diagonal, s = evidence
+        _stream.learn(engine, self.history, scores, u, y, s=s, diagonal=diagonal, independent=independent)
+
+    def _column(self, u: int) -> Column:
+        """The column of node u; the latest is kept, so that learning what was just predicted costs no second one."""
+        latest = self._latest
+        if latest is not None and latest[0] == u:
+            return latest[1]
+        column = self._columns(u)
+        self._latest = (u, column)
+        return column
+
+    def _evidence(self, u: int) -> Evidence:
+        column = self._column(u)
+        constant = self.gradients.constant
+        diagonal = column.factor * column.s * column.own + constant
+        k = self.k  # read once: another thread may add a label meanwhile
+        if k == 0:
+            return Evidence(np.zeros(0), 0.0, diagonal, column.s)
+        with self.lock:
+            scores, magnitude = _relaxation.column_scores(self.gradients, column.nodes, column.values, k)
+            shift = constant * self.gradients.sums(k)
+            if self._row_scores is not None:
+                scores += self._row_scores[u, :k]
+                scores *= 0.5
+        scores *= column.factor
+        magnitude *= column.factor
+        if constant != 0.0:
+            scores += shift
+            magnitude = max(magnitude, float(np.abs(shift).max()))
+        return Evidence(scores, magnitude, diagonal, column.s)
+
+
+class PushColumns:
+    """Columns by the paper's FIFOPush, the kernel's constant left out."""
+
+    def __init__(self, kernel: GraphKernel, epsilon: float) -> None:
+        self.kernel = kernel
+        self.push_epsilon = kernel.push_epsilon(epsilon)
+
+    def __call__(self, u: int) -> Column:
+        nodes, estimate, _ = fifo_column(self.kernel.system, u, self.push_epsilon)
+        s = self.kernel.s_of(u)
+        own = float(estimate[0])  # a push lists its source first
+        return Column(nodes, estimate, own, s, self.kernel.a * s)
+
+
+class ExactColumns:
+    """Columns of the exact kernel matrix, constant included."""
+
+    def __init__(self, kernel: GraphKernel) -> None:
+        self._matrix = kernel.exact()
+        self._rows = np.arange(len(kernel.graph), dtype=np.int32)
+
+    def __call__(self, u: int) -> Column:
+        values = self._matrix[u]
+        return Column(self._rows, values, float(values[u]), s=1.0, factor=1.0)
+
+    def trace(self) -> float:
+        return float(np.trace(self._matrix))
+
+
+class SeriesColumns:
+    """Columns by power iteration: the first terms of ``inv(H) = sum of (W / pivot)^i / pivot``, one column at a time.
+
+    For the normalised Laplacian this is ``2 n lam / (n + lam) * sum of (n / (n + lam) D^-1/2 W D^-1/2)^i``.
+    """
+
+    def __init__(self, kernel: GraphKernel, terms: int) -> None:
+        rows = np.arange(len(kernel.graph), dtype=np.int32)
+        self._rows = rows
+        self._terms = terms
+        self._s = kernel.s(rows)
+        self._a = kernel.a
+        self._inverse_pivots = 1.0 / (kernel.c(rows) + kernel.graph.degrees)
+        self._W = kernel.graph.to_scipy()
+
+    def __call__(self, u: int) -> Column:
+        term = np.zeros(len(self._rows))
+        term[u] = self._s[u] * self._inverse_pivots[u]
+        total = term.copy()
+        for _ in range(self._terms):
+            term = self._inverse_pivots * (self._W @ term)
+            total += term
+        values = self._s * total
+        return Column(self._rows, values, float(values[u]), s=1.0, factor=self._a)

@@ -1,0 +1,178 @@
+"""One diffusion for all labels: what every label learned has spread over the graph so far."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Sequence
+from functools import cached_property
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from nx_fastonl.kernels.graph_kernel import GraphKernel
+from nx_fastonl.learners._diffusion import DiffusionStore
+from nx_fastonl.push._workspace import Workspace
+
+__all__ = ["Diffusion", "Sources"]
+
+# Of one operation in double precision.
+UNIT_ROUNDOFF = float(np.finfo(np.float64).eps)
+
+
+class Sources(NamedTuple):
+    """Masses that one label gets at distinct nodes."""
+
+    label: int
+    nodes: NDArray[np.int32]
+    masses: NDArray[np.float64]
+
+
+class _Extremes(NamedTuple):
+    """The largest values over all nodes."""
+
+    neighbours_per_c: float
+    pivot_per_c: float
+    s_per_c: float
+
+
+class Diffusion:
+    """The estimates Z and residuals R of ``H Z + R = B``, a column for each label, for sources B that are added to.
+
+    Settled, ``|R[u]| < theta * neighbours[u]`` in every lane, with ``theta = rate * mass``, where `mass` sums up the
+    largest magnitude that each node got.
+
+    Parameters
+    ----------
+    kernel : GraphKernel
+        The system H.
+    epsilon : float
+        The paper's: the residual that may stay at a node, per neighbour and unit of mass.
+    dtype : numpy.dtype
+        Of Z and R: double or single precision.
+
+    Attributes
+    ----------
+    store : DiffusionStore
+        Z and R, and what compiled loops count.
+    lock : threading.RLock
+        Held while anything changes or is read.
+    """
+
+    def __init__(self, kernel: GraphKernel, epsilon: float, dtype: np.dtype[Any]) -> None:
+        self.kernel = kernel
+        self.store = DiffusionStore(len(kernel.graph), kernel.push_epsilon(epsilon), dtype == np.float32)
+        self.lock = threading.RLock()
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {name: value for name, value in self.__dict__.items() if name != "lock"}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        self.__dict__.update(state, lock=threading.RLock())
+
+    @property
+    def roundings(self) -> int:
+        """How many operations may each have added a rounding error to a residual: additions and pushes."""
+        return self.store.n_additions + self.store.n_pushes
+
+    @property
+    def largest_theta(self) -> float:
+        """The largest `theta` that there was: every residual was settled under this or less."""
+        return max(self.store.largest_theta, self.store.theta)
+
+    def dense(self, k: int) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+        """Z and R as dense matrices with a column for each of k labels: for tests."""
+        slots = self.store.slot_indices
+        both = (self.store.estimates, self.store.residuals)
+        Z, R = (numbers[slots].reshape(len(slots), -1)[:, :k].astype(np.float64) for numbers in both)
+        return Z, R
+
+    def read(self, rows: NDArray[np.int32]) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+        """Rows of ``inv(H) B``, and diagonal entries of ``inv(H)``, from what a push from each node reaches."""
+        system = self.kernel.system
+        with self.kernel.graph.scratch(Workspace) as workspace, self.lock:
+            found, diagonals = np.empty((len(rows), self.store.lanes)), np.empty(len(rows))
+            self.store.read(system.view, workspace, rows, found, diagonals)
+        return found, diagonals
+
+    def read_epsilon(self, u: int) -> float:
+        """The epsilon of the push by which node u is read: small enough for u itself to be pushed."""
+        return min(self.store.read_epsilon(), 1.0 / max(int(self.kernel.graph.neighbor_counts(u)), 1))
+
+    def read_with_bound(
+        self, u: int, nodes: NDArray[np.int32], estimate: NDArray[np.float64]
+    ) -> tuple[NDArray[np.float64], float]:
+        """Row u of ``inv(H) B``, as `read` has it, by a push ``H z + r = e_u``; and how far any entry can be off.
+
+        Pushing every touched node once more gives values ``z + r / pivot`` and leaves at most a mass of
+        ``|r| D / pivot``. The row is ``Z[u] + values R``, up to what that mass reads of ``inv(H) R``; since
+        ``H 1 = c``, no entry of ``inv(H) R`` is larger than ``max(|R| / c)``.
+        """
+        kernel = self.kernel
+        c, degrees = kernel.c(nodes), kernel.graph.degrees[nodes]
+        residual, residual_rounding = kernel.residual(u, nodes, estimate)
+        values = estimate + residual / (c + degrees)
+        left = float((np.abs(residual) * degrees / (c + degrees) + residual_rounding).sum())
+        with self.lock:
+            slots, residuals = self.store.slot_indices, self.store.residuals
+            own = self.store.estimates[slots[u]].astype(np.float64)  # block, lane
+            found = own + [values @ residuals[slots[nodes, block]] for block in range(slots.shape[1])]
+            settled, drift = self.largest_theta * self._extremes.neighbours_per_c, self._drift()
+        read = float(np.abs(values) @ c)  # values R is at most this times max(|R| / c)
+        rounding = UNIT_ROUNDOFF * (len(nodes) + 4) * (float(np.abs(own).max()) + read * (settled + drift))
+        return found.ravel(), left * (settled + drift) + read * drift + rounding
+
+    def _drift(self) -> float:
+        """How far R can be from ``B - H Z``, in units of c, by rounding.
+
+        A push rounds Z, and R once at each end of an edge; adding a mass rounds R. With Z at most ``max(s / c)`` and
+        what is settled, each error is a few roundings of ``(c + D) Z``.
+        """
+        largest = self._extremes.s_per_c + self.largest_theta * self._extremes.neighbours_per_c
+        unit = float(np.finfo(np.float32 if self.store.single else np.float64).eps)
+        return 8.0 * unit * self.roundings * self._extremes.pivot_per_c * largest
+
+    @cached_property
+    def _extremes(self) -> _Extremes:
+        kernel = self.kernel
+        rows = np.arange(len(kernel.graph))
+        c = kernel.c(rows)
+        return _Extremes(
+            neighbours_per_c=float((np.diff(kernel.graph.indptr) / c).max()),
+            pivot_per_c=float(1.0 + (kernel.graph.degrees / c).max()),
+            s_per_c=float((kernel.s(rows) / c).max()),
+        )
+
+    def add(self, sources: Sequence[Sources], mass: float) -> None:
+        """Add sources to B, and `mass` to the mass; push until all is settled. Interrupted, it takes all back."""
+        with self.lock:
+            self.settle()
+            placed: list[Sources] = []
+            self.store.mass += mass
+            try:
+                for source in sources:
+                    self._place(source)
+                    placed.append(source)
+                for label, nodes, _ in sources:
+                    with self.kernel.graph.scratch(Workspace) as workspace:
+                        self.store.settle(self.kernel.system.view, workspace, nodes, label, self.store.theta)
+            except BaseException:
+                self.take_back(placed, mass)
+                raise
+
+    def take_back(self, sources: Sequence[Sources], mass: float) -> None:
+        """Undo `add`, at once: what has to be pushed for that is pushed before more is added."""
+        with self.lock:
+            self.store.mass -= mass
+            for source in sources:
+                self._place(source._replace(masses=-source.masses))
+
+    def settle(self) -> None:
+        """Finish what interrupted pushes left undone."""
+        with self.lock:
+            for label in self.store.unsettled_lanes:
+                with self.kernel.graph.scratch(Workspace) as workspace:
+                    self.store.resettle(self.kernel.system.view, workspace, label)
+
+    def _place(self, source: Sources) -> None:
+        self.store.place(self.kernel.system.view, source.nodes, source.masses, source.label)

@@ -1,0 +1,271 @@
+"""FastONL: the relaxation on one diffusion for the whole stream, and as in the paper on a push for each node."""
+
+from __future__ import annotations
+
+import math
+from contextlib import nullcontext
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from nx_fastonl.kernels.graph_kernel import GraphKernel
+from nx_fastonl.learners import _relaxation, _stream
+from nx_fastonl.learners._columns import PushEngine
+from nx_fastonl.learners._diffusion import DiffusionEngine
+from nx_fastonl.learners._history import LabelHistory
+from nx_fastonl.learners.base import Certificate
+from nx_fastonl.learners.columns import ColumnLearner, PushColumns
+from nx_fastonl.learners.diffusion import UNIT_ROUNDOFF, Diffusion, Sources
+from nx_fastonl.learners.relaxation import Evidence, RelaxationLearner
+from nx_fastonl.push._workspace import Workspace
+from nx_fastonl.push.local import diagonal_entries, local_push
+
+__all__ = ["FastONL", "FifoFastONL"]
+
+# Beyond this fraction of learned nodes, O(n) set-up is paid for by the nodes already learned.
+FRACTION_FOR_THRESHOLDS = 1 / 256
+# Nodes read in one call: enough to forget the cost of the call, few enough for their scores to be forgotten soon.
+READ_BATCH = 1024
+# Where an entry of the diagonal has to be right, a push for it leaves this fraction of the source at a neighbour.
+DIAGONAL_ACCURACY = 1e-4
+
+# Certificates: by which factors the mass that is left over falls from one push to the next, at least and at most.
+SMALLEST_MASS_DROP, LARGEST_MASS_DROP = 0.25, 1e-3
+# Edges that the first push may walk, whatever the budget.
+FIRST_OPERATIONS = 20_000
+# Nothing is gained from less mass: rounding errors are as large.
+LEAST_MASS = 1e-14
+
+
+class FastONL(RelaxationLearner):
+    """The relaxation on one diffusion for all nodes: learning spreads a label, and predicting reads what arrived.
+
+    Parameters
+    ----------
+    kernel : GraphKernel
+    history : LabelHistory
+    epsilon : float
+        The paper's: see `Diffusion`.
+    trace, trace_per_label
+        As for `RelaxationLearner`.
+    dtype : numpy.dtype
+        Of the diffusion's numbers.
+    """
+
+    def __init__(
+        self,
+        kernel: GraphKernel,
+        history: LabelHistory,
+        epsilon: float,
+        trace: float,
+        *,
+        trace_per_label: bool,
+        dtype: np.dtype[Any],
+    ) -> None:
+        self.kernel = kernel
+        self._settings: dict[str, Any] = {
+            "epsilon": epsilon,
+            "trace": trace,
+            "trace_per_label": trace_per_label,
+            "dtype": dtype,
+        }
+        self.diffusion = Diffusion(kernel, epsilon, dtype)
+        super().__init__(len(kernel.graph), history, trace, trace_per_label=trace_per_label, constant=-kernel.g)
+        self.lock = self.diffusion.lock  # scores and the sum of gradients change together
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        self.__dict__.update(state, lock=state["diffusion"].lock)
+
+    def blank(self, history: LabelHistory) -> FastONL:
+        return FastONL(self.kernel, history, **self._settings)
+
+    def reserve_labels(self, k: int) -> None:
+        with self.diffusion.lock:
+            super().reserve_labels(k)
+            self.diffusion.store.reserve_labels(k)
+
+    def best_of_each(self, rows: NDArray[np.int32]) -> NDArray[np.int32]:
+        found = [rows[:0]]
+        for part in _batches(rows):
+            scores, _ = self._scores(part, self.kernel.s(part))
+            found.append(_relaxation.best_of_each(self.history, scores))
+        return np.concatenate(found)
+
+    def probabilities_of_each(self, rows: NDArray[np.int32]) -> NDArray[np.float64]:
+        k = self.k
+        found = [np.zeros((0, k))]
+        for part in _batches(rows):
+            scores, diagonals = self._scores(part, self.kernel.s(part))
+            scores = np.ascontiguousarray(scores[:, :k])
+            found.append(_relaxation.probabilities_of_each(self.gradients, scores, diagonals))
+        return np.concatenate(found)
+
+    def learn_many(self, rows: NDArray[np.int32], labels: NDArray[np.int32]) -> None:
+        s = self.kernel.s(rows)
+        mass = float(s.sum())
+        order = np.argsort(labels, kind="stable")
+        present, starts = np.unique(labels[order], return_index=True)
+        parts = np.split(order, starts)[1:]
+        sources = [Sources(y, rows[part], -s[part]) for y, part in zip(present.tolist(), parts, strict=True)]
+        with self.lock:
+            k = max(self.k, int(labels.max(initial=-1)) + 1)
+            gradient_sum = self.gradients.sums(k)
+            before, _ = self._sums(rows, labels, s, gradient_sum)
+            self.diffusion.add(sources, mass)
+            try:
+                gradient_sum -= np.bincount(labels, minlength=k)
+                after, diagonals = self._sums(rows, labels, s, gradient_sum)
+            except BaseException:
+                self.diffusion.take_back(sources, mass)
+                raise
+            # The sum of M over pairs with at least one new node, from the scores of new nodes before and after.
+            energy, single_energy = (-(before + after)).tolist()
+            sums = (gradient_sum, energy, single_energy, diagonals)
+            self.gradients.store_independent(self.history, rows, labels, s, *sums)
+
+    def run(self, rows: NDArray[np.int32], labels: NDArray[np.int32], draws: NDArray[np.float64]) -> NDArray[np.int32]:
+        predicted = np.empty(len(rows), dtype=np.int32)
+        with self.kernel.graph.scratch(Workspace) as workspace, self.lock:
+            self.diffusion.settle()
+            self.gradients.reserve(self.k, len(rows))
+            engine = self._engine(workspace)
+            _stream.run(engine, self.history, rows, self.kernel.s(rows), labels, draws, predicted)
+        return predicted
+
+    def certify(self, u: int, max_operations: int) -> Certificate:
+        """The best label of node u, with its margin and the margin's error.
+
+        Pushing from u, ``H z + r = e_u``, gives the scores up to an error that falls with r: see
+        `Diffusion.read_with_bound`.
+        """
+        self.diffusion.settle()
+        if self.k == 0:
+            return Certificate(None, math.inf, 0.0, certain=False)
+        epsilon = self.diffusion.read_epsilon(u)
+        result = local_push(self.kernel.system, [u], [1.0], epsilon, max_operations=FIRST_OPERATIONS)
+        found: Certificate | None = None
+        while True:
+            scores, error = self._bounded_scores(u, result.nodes, result.estimate)
+            # A push that the budget cuts short may be worse than the one before.
+            if found is None or 2.0 * error < found.error:
+                y = _relaxation.best(self.history, scores, 0.0)
+                margin = float(np.partition(scores, 1)[1] - scores[y]) if len(scores) > 1 else math.inf
+                found = Certificate(y, margin, 2.0 * error, bool(2.0 * error < margin))
+            mass = result.residual_mass
+            if found.certain or found.error == 0.0 or max_operations <= 0 or mass < LEAST_MASS:
+                return found
+            mass *= min(SMALLEST_MASS_DROP, max(LARGEST_MASS_DROP, 0.5 * found.margin / found.error))
+            result = local_push(
+                self.kernel.system, [u], [1.0], epsilon, mass_tolerance=mass, max_operations=max_operations
+            )
+            max_operations -= result.operations
+
+    def _bounded_scores(
+        self, u: int, nodes: NDArray[np.int32], estimate: NDArray[np.float64]
+    ) -> tuple[NDArray[np.float64], float]:
+        """The scores of node u by a push from it, and how far any of them can be off."""
+        with self.lock:
+            k = self.k
+            row, off = self.diffusion.read_with_bound(u, nodes, estimate)
+            shift = self.gradients.constant * self.gradients.sums(k)
+            rounding = UNIT_ROUNDOFF * (self.diffusion.roundings + 2) * float(np.abs(shift).max())
+        factor = self.kernel.a * self.kernel.s_of(u)
+        return factor * row[:k] + shift, float(factor * off * (1.0 + UNIT_ROUNDOFF) + rounding)
+
+    def _engine(self, workspace: Workspace) -> DiffusionEngine:
+        system = self.kernel.system
+        return DiffusionEngine(self.gradients, system.view, self.diffusion.store, workspace, self.kernel.a)
+
+    def _learn(self, u: int, y: int, evidence: Evidence, *, independent: bool) -> None:
+        scores, _, diagonal, s = evidence
+        with self.kernel.graph.scratch(Workspace) as workspace, self.lock:
+            self.diffusion.settle()
+            engine = self._engine(workspace)
+            _stream.learn(engine, self.history, scores, u, y, s=s, diagonal=diagonal, independent=independent)
+
+    def _evidence(self, u: int) -> Evidence:
+        s = self.kernel.s_of(u)
+        scores, diagonals = self._scores(np.array([u], dtype=np.int32), np.array([s]))
+        return Evidence(scores[0], float(np.abs(scores).max(initial=0.0)), float(diagonals[0]), s)
+
+    def _scores(
+        self, rows: NDArray[np.int32], s: NDArray[np.float64], gradient_sum: NDArray[np.float64] | None = None
+    ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+        """The scores of several nodes, and their entries of the diagonal of M."""
+        with self.lock:
+            k = self.k if gradient_sum is None else len(gradient_sum)
+            lanes, diagonals = self.diffusion.read(rows)
+            shift = self.gradients.constant * (self.gradients.sums(k) if gradient_sum is None else gradient_sum)
+        factor = self.kernel.a * s
+        scores = factor[:, None] * lanes[:, :k]
+        if self.gradients.constant != 0.0:
+            scores += shift
+        # Estimated from below, but what is left without the constant is positive.
+        return scores, np.maximum(factor * s * diagonals + self.gradients.constant, 0.0)
+
+    def _sums(
+        self,
+        rows: NDArray[np.int32],
+        labels: NDArray[np.int32],
+        s: NDArray[np.float64],
+        gradient_sum: NDArray[np.float64],
+    ) -> tuple[NDArray[np.float64], float]:
+        """Sums over nodes: of the score of their label and of all scores, and of the diagonal of M."""
+        sums, trace = np.zeros(2), 0.0
+        for start in range(0, len(rows), READ_BATCH):
+            part = slice(start, start + READ_BATCH)
+            scores, diagonals = self._scores(rows[part], s[part], gradient_sum)
+            sums += scores[np.arange(len(scores)), labels[part]].sum(), scores.sum()
+            trace += float(diagonals.sum())
+        return sums, trace
+
+    def _with_sharper_diagonal(self, u: int, evidence: Evidence) -> Evidence:
+        neighbours = max(int(self.kernel.graph.neighbor_counts(u)), 1)
+        row, epsilon = np.array([u], dtype=np.int32), np.array([DIAGONAL_ACCURACY / neighbours])
+        entries, _ = diagonal_entries(self.kernel.system, row, epsilon)
+        diagonal = self.kernel.a * evidence.s**2 * float(entries[0]) + self.gradients.constant
+        return evidence._replace(diagonal=diagonal)
+
+
+class FifoFastONL(ColumnLearner):
+    """The paper's practical loop: a push per arriving node. A whole stream runs in compiled code."""
+
+    def __init__(
+        self, kernel: GraphKernel, history: LabelHistory, epsilon: float, trace: float, *, trace_per_label: bool = False
+    ) -> None:
+        columns = PushColumns(kernel, epsilon)
+        super().__init__(
+            len(kernel.graph), columns, history, trace, trace_per_label=trace_per_label, constant=-kernel.g
+        )
+        self.kernel = kernel
+        self._settings: dict[str, Any] = {"epsilon": epsilon, "trace": trace, "trace_per_label": trace_per_label}
+        self._push_epsilon = columns.push_epsilon
+        # Once many nodes were learned, a workspace of its own in which the thresholds of all nodes are known, so that
+        # the loop need not ask which nodes it met before.
+        self._workspace: Workspace | None = None
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {**super().__getstate__(), "_workspace": None}
+
+    def blank(self, history: LabelHistory) -> FifoFastONL:
+        return FifoFastONL(self.kernel, history, **self._settings)
+
+    def run(self, rows: NDArray[np.int32], labels: NDArray[np.int32], draws: NDArray[np.float64]) -> NDArray[np.int32]:
+        graph, system = self.kernel.graph, self.kernel.system
+        predicted = np.empty(len(rows), dtype=np.int32)
+        with self.lock:
+            self.gradients.reserve(self.k, len(rows))
+            own, self._workspace = self._workspace, None  # dropped if an exception leaves it half-written
+            if own is None and self.history.n_learned + len(rows) > len(graph) * FRACTION_FOR_THRESHOLDS:
+                own = Workspace(len(graph))
+                own.know_thresholds(self._push_epsilon * np.diff(graph.indptr))
+            with graph.scratch(Workspace) if own is None else nullcontext(own) as workspace:
+                engine = PushEngine(self.gradients, system.view, workspace, self._push_epsilon, self.kernel.a)
+                _stream.run(engine, self.history, rows, self.kernel.s(rows), labels, draws, predicted)
+            self._workspace = own
+        return predicted
+
+
+def _batches(rows: NDArray[np.int32]) -> list[NDArray[np.int32]]:
+    return [rows[start : start + READ_BATCH] for start in range(0, len(rows), READ_BATCH)]

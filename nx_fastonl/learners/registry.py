@@ -1,0 +1,159 @@
+"""The methods by name: which learner each is made of, and which options it takes."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from numbers import Real
+from typing import Any, Literal, TypeAlias
+
+import numpy as np
+
+from nx_fastonl._lib.checks import check_positive, check_whole
+from nx_fastonl.graph.csr import CSRGraph
+from nx_fastonl.kernels.graph_kernel import GraphKernel
+from nx_fastonl.kernels.table import KernelParameters
+from nx_fastonl.learners._history import LabelHistory
+from nx_fastonl.learners.base import Learner
+from nx_fastonl.learners.columns import ColumnLearner, ExactColumns, PushColumns, SeriesColumns
+from nx_fastonl.learners.fastonl import FastONL, FifoFastONL
+from nx_fastonl.learners.voters import WeightedMajority, WeightedTree
+
+__all__ = ["make_learner"]
+
+Method: TypeAlias = Literal[
+    "fastonl", "fastonl-fifo", "relaxation", "approximate", "weighted-majority", "weighted-tree"
+]
+
+
+# Weighted degrees whose roots, products and quotients stay numbers in single precision.
+SINGLE_PRECISION_RANGE = (1e-20, 1e20)
+
+
+class LabelerOptions(KernelParameters, total=False):
+    """The parameters that belong to one kernel or method; see `OnlineNodeLabeler`."""
+
+    epsilon: float | None
+    trace: Literal["estimate", "paper", "exact"] | float
+    symmetrized: bool
+    dtype: Literal["float64", "float32"]
+    terms: int
+    trees: int
+
+
+def _fastonl(kernel: GraphKernel, history: LabelHistory, options: LabelerOptions) -> Learner:
+    dtype = options.get("dtype", "float64")
+    if dtype not in ("float64", "float32"):
+        raise ValueError(f'dtype must be "float64" or "float32", got {dtype!r}')
+    if dtype == "float32":
+        _check_single_precision(kernel.graph)
+    trace = {"trace_per_label": False, **_trace(kernel, options, kernel.estimated_trace, kernel.exact_trace)}
+    return FastONL(kernel, history, _epsilon(kernel, options), **trace, dtype=np.dtype(dtype))
+
+
+def _check_single_precision(graph: CSRGraph) -> None:
+    degrees = graph.degrees[graph.degrees > 0.0]
+    smallest, largest = SINGLE_PRECISION_RANGE
+    if len(degrees) and not smallest <= degrees.min() <= degrees.max() <= largest:
+        raise ValueError(
+            f'dtype="float32" needs weighted degrees between {smallest:g} and {largest:g}, got {degrees.min():g} to '
+            f"{degrees.max():g}: scale the weights, or use float64"
+        )
+
+
+def _epsilon(kernel: GraphKernel, options: LabelerOptions) -> float:
+    epsilon = options.get("epsilon")
+    if epsilon is None:
+        epsilon = 0.1 / len(kernel.graph)
+    return check_positive("epsilon", epsilon)
+
+
+def _fastonl_fifo(kernel: GraphKernel, history: LabelHistory, options: LabelerOptions) -> Learner:
+    n = len(kernel.graph)
+    epsilon = _epsilon(kernel, options)
+    trace = _trace(kernel, options, kernel.estimated_trace, kernel.exact_trace)
+    symmetrized = options.get("symmetrized", False)
+    if not isinstance(symmetrized, bool):
+        raise TypeError(f"symmetrized must be True or False, got {symmetrized!r}")
+    if symmetrized:
+        columns = PushColumns(kernel, epsilon)
+        return ColumnLearner(n, columns, history, **trace, constant=-kernel.g, symmetrized=True)
+    return FifoFastONL(kernel, history, epsilon, **trace)
+
+
+def _relaxation(kernel: GraphKernel, history: LabelHistory, options: LabelerOptions) -> Learner:
+    columns = ExactColumns(kernel)
+    trace = _trace(kernel, options, columns.trace, columns.trace)
+    return ColumnLearner(len(kernel.graph), columns, history, **trace)
+
+
+def _approximate(kernel: GraphKernel, history: LabelHistory, options: LabelerOptions) -> Learner:
+    terms = options.get("terms", 10)
+    check_whole("terms", terms, least=1)
+    trace = _trace(kernel, options, kernel.estimated_trace, kernel.exact_trace)
+    return ColumnLearner(len(kernel.graph), SeriesColumns(kernel, terms), history, **trace, constant=-kernel.g)
+
+
+def _trace(
+    kernel: GraphKernel, options: LabelerOptions, estimate: Callable[[], float], exact: Callable[[], float]
+) -> dict[str, Any]:
+    trace: Any = options.get("trace", "estimate")
+    if isinstance(trace, str) and trace in ("estimate", "exact"):
+        return {"trace": estimate() if trace == "estimate" else exact()}
+    if isinstance(trace, str) and trace == "paper":
+        return {"trace": float(len(kernel.graph)) ** 2, "trace_per_label": True}
+    if not isinstance(trace, Real):
+        raise ValueError(f'trace must be "estimate", "paper", "exact" or a positive number, got {trace!r}')
+    check_positive("trace", float(trace))
+    return {"trace": float(trace)}
+
+
+KERNEL_METHODS = {
+    "fastonl": _fastonl,
+    "fastonl-fifo": _fastonl_fifo,
+    "relaxation": _relaxation,
+    "approximate": _approximate,
+}
+KERNEL_OPTIONS = tuple(KernelParameters.__annotations__)
+METHOD_OPTIONS: dict[str, tuple[str, ...]] = {
+    "fastonl": ("epsilon", "trace", "dtype", *KERNEL_OPTIONS),
+    "fastonl-fifo": ("epsilon", "trace", "symmetrized", *KERNEL_OPTIONS),
+    "relaxation": ("trace", *KERNEL_OPTIONS),
+    "approximate": ("terms", "trace", *KERNEL_OPTIONS),
+    "weighted-majority": (),
+    "weighted-tree": ("trees",),
+}
+
+
+def check_options(method: str, options: LabelerOptions) -> None:
+    """Raise for an unknown method, and for options that are not its own."""
+    if not isinstance(method, str) or method not in METHOD_OPTIONS:
+        names = ", ".join(f'"{name}"' for name in METHOD_OPTIONS)
+        raise ValueError(f"unknown method {method!r}; the methods are {names}")
+    for option in options:
+        if option not in METHOD_OPTIONS[method]:
+            owners = [f'"{name}"' for name, names in METHOD_OPTIONS.items() if option in names]
+            hint = f"; it belongs to {', '.join(owners)}" if owners else ""
+            takes = ", ".join(METHOD_OPTIONS[method]) or "none"
+            raise TypeError(f"method {method!r} has no option {option}{hint}. Its options: {takes}")
+
+
+def make_learner(
+    graph: CSRGraph,
+    history: LabelHistory,
+    kernel: str,
+    smoothness: float | None,
+    method: str,
+    seed: int,
+    options: LabelerOptions,
+) -> Learner:
+    """The learner of this name; raises for an unknown one, and for options that are not its own."""
+    check_options(method, options)
+    parameters: Any = {name: value for name, value in options.items() if name in KERNEL_OPTIONS}
+    graph_kernel = GraphKernel(graph, kernel, smoothness, **parameters)  # checked even where it is not used
+    if method == "weighted-majority":
+        return WeightedMajority(graph, history)
+    if method == "weighted-tree":
+        trees = options.get("trees", 5)
+        check_whole("trees", trees, least=1)
+        return WeightedTree(graph, history, trees, seed)
+    return KERNEL_METHODS[method](graph_kernel, history, options)

@@ -1,0 +1,148 @@
+"""Methods without a kernel: labelled neighbours vote, or the nearest labelled nodes on random spanning trees."""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from copy import copy
+from typing import cast
+
+import numpy as np
+from numpy.typing import NDArray
+
+from nx_fastonl.graph.csr import CSRGraph
+from nx_fastonl.learners import _relaxation, _tree
+from nx_fastonl.learners._history import LabelHistory
+from nx_fastonl.learners.base import Learner
+
+__all__ = ["WeightedMajority", "WeightedTree"]
+
+# A walk that takes more steps than this for each edge is stuck between edges of very different weights.
+MAX_STEPS_PER_EDGE = 10_000
+
+
+class _Voter(Learner):
+    """Stores the labels of nodes; who votes is up to the subclass."""
+
+    guesses = False  # whether a node without a vote gets a random label rather than the most frequent one
+
+    def __init__(self, graph: CSRGraph, history: LabelHistory) -> None:
+        self.history = history
+        self._graph = graph
+        self._labels = np.full(len(graph), -1, dtype=np.int32)
+
+    def blank(self, history: LabelHistory) -> _Voter:
+        other = copy(self)
+        _Voter.__init__(other, self._graph, history)
+        return other
+
+    def learn(self, u: int, y: int) -> None:
+        self._store(u, y)
+
+    def learn_many(self, rows: NDArray[np.int32], labels: NDArray[np.int32]) -> None:
+        for u, y in zip(rows.tolist(), labels.tolist(), strict=True):
+            self._store(u, y)
+
+    def _store(self, u: int, y: int) -> None:
+        self.history.count(y, int(self._labels[u]))
+        self._labels[u] = y
+
+    def label_of(self, u: int) -> int | None:
+        y = int(self._labels[u])
+        return None if y < 0 else y
+
+    @abstractmethod
+    def votes(self, u: int) -> NDArray[np.float64]:
+        """A number for each label, larger is better."""
+
+    def best(self, u: int) -> int | None:
+        votes = self.votes(u)
+        if len(votes) == 0 or (self.guesses and not votes.any()):
+            return None
+        return _relaxation.best(self.history, -votes, float(votes.max()))
+
+    def draw(self, u: int, number: float) -> int | None:
+        below = np.cumsum(self.probabilities(u))
+        if len(below) == 0:
+            return None
+        # The first whose sum exceeds the number: never one of probability 0, rounding or not.
+        return int((below > min(number, float(np.nextafter(below[-1], 0.0)))).argmax())
+
+    def probabilities(self, u: int) -> NDArray[np.float64]:
+        """The shares of the votes; uniform where there is none."""
+        votes = self.votes(u)
+        return votes / votes.sum() if votes.any() else np.full(len(votes), 1.0 / max(len(votes), 1))
+
+
+class WeightedMajority(_Voter):
+    """The labelled neighbours vote, each with the weight of its edge."""
+
+    guesses = True  # as in the paper's experiments
+
+    def votes(self, u: int) -> NDArray[np.float64]:
+        row = slice(self._graph.indptr[u], self._graph.indptr[u + 1])
+        labels = self._labels[self._graph.indices[row]]
+        voting = (labels >= 0) & (self._graph.indices[row] != u)
+        weights = None if self._graph.weights is None else self._graph.weights[row][voting]
+        return np.bincount(labels[voting], weights, minlength=self.k).astype(np.float64)
+
+
+class WeightedTree(_Voter):
+    """Random spanning trees vote, each for the label of the nearest labelled node on the tree laid out on a line.
+
+    A tree is drawn with a probability proportional to the product of its weights (Wilson's algorithm), separately in
+    every component. Neighbours on the line are ``1 / weight`` apart. A vote takes O(log n).
+
+    References
+    ----------
+    N. Cesa-Bianchi, C. Gentile, F. Vitale, G. Zappella, "Random Spanning Trees and the Prediction of Weighted Graphs",
+    JMLR 2013. D. B. Wilson, "Generating Random Spanning Trees More Quickly than the Cover Time", STOC 1996.
+    """
+
+    def __init__(self, graph: CSRGraph, history: LabelHistory, trees: int, seed: int) -> None:
+        super().__init__(graph, history)
+        seeds = np.random.default_rng(seed).integers(2**63, size=trees)
+        lines = [random_line(graph, int(tree_seed)) for tree_seed in seeds]
+        order, positions, distances, begins = (np.stack(arrays) for arrays in zip(*lines, strict=True))
+        self._order, self._positions, self._distances, self._begins = order, positions, distances, begins
+        leaves = 1 << (len(graph) - 1).bit_length()
+        self._occupied = np.zeros((trees, 2 * leaves), dtype=np.uint8)
+
+    def blank(self, history: LabelHistory) -> WeightedTree:
+        other = cast(WeightedTree, super().blank(history))
+        other._occupied = np.zeros_like(self._occupied)
+        return other
+
+    def _store(self, u: int, y: int) -> None:
+        super()._store(u, y)
+        _tree.occupy(self._occupied, self._positions, u)
+
+    def votes(self, u: int) -> NDArray[np.float64]:
+        votes = np.zeros(self.k)
+        _tree.vote(self._occupied, self._order, self._positions, self._distances, self._begins, self._labels, u, votes)
+        return votes
+
+
+def random_tree(graph: CSRGraph, seed: int) -> tuple[NDArray[np.int32], NDArray[np.float64]]:
+    """The parent of each node in a random spanning tree of its component, -1 for roots, and the edge's weight."""
+    is_root = np.zeros(len(graph), dtype=np.uint8)
+    _, roots = np.unique(graph.components, return_index=True)
+    is_root[roots] = 1
+    max_steps = MAX_STEPS_PER_EDGE * max(len(graph.indices), 1000)
+    edges = _tree.spanning_tree(graph.view, _tree.running_sums(graph.view), is_root, seed, max_steps)
+    if edges is None:
+        raise ValueError(
+            f"no spanning tree after {max_steps:,} random steps: the weights of neighbouring edges differ too much"
+        )
+    hangs = edges >= 0
+    parents = np.full(len(graph), -1, dtype=np.int32)
+    parents[hangs] = graph.indices[edges[hangs]]
+    weights = np.zeros(len(graph))
+    weights[hangs] = 1.0 if graph.weights is None else graph.weights[edges[hangs]]
+    return parents, weights
+
+
+def random_line(
+    graph: CSRGraph, seed: int
+) -> tuple[NDArray[np.int32], NDArray[np.int32], NDArray[np.float64], NDArray[np.int32]]:
+    """A random spanning tree on a line: nodes in order, positions of nodes, distances, where each tree begins."""
+    return _tree.line_up(*random_tree(graph, seed))

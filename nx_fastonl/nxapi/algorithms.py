@@ -1,0 +1,238 @@
+"""NetworkX's own functions, computed on arrays: the same arguments, answers and exceptions.
+
+NetworkX calls them through backend.py, after support.py has checked the arguments. Where the package cannot compute
+with the weights of a graph, NotImplementedError hands the call back to NetworkX.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Hashable, Mapping, Sequence
+from typing import Any
+
+import networkx as nx
+import numpy as np
+from numpy.typing import NDArray
+from scipy import sparse
+
+from nx_fastonl.graph.convert import as_csr_graph
+from nx_fastonl.graph.csr import CSRGraph, csr_graph_of
+from nx_fastonl.graph.live import LiveGraph
+from nx_fastonl.graph.vectors import SparseVector
+from nx_fastonl.push.pagerank import everywhere, pagerank_vector, smallest_tolerance
+
+Graph = LiveGraph | CSRGraph | sparse.sparray | sparse.spmatrix
+
+# NetworkX's power iteration stops when a step changes the vector by less than N * tol; the error may still be much
+# larger. The push knows its L1 error. It is at most this fraction of N * tol, and never above this.
+ERROR_PER_TOL = 1e-6
+# NetworkX before 3.6 takes the roots of local_and_global_consistency in another order, so other ties break by rounding.
+HAS_OLD_ROUNDING = [int(number) for number in re.findall(r"\d+", nx.__version__)[:2]] < [3, 6]
+NO_SEED = "personalization gives every node of the graph 0; at least one needs a positive value"
+
+
+def pagerank(
+    G: Graph,
+    alpha: float = 0.85,
+    personalization: Mapping[Hashable, float] | None = None,
+    max_iter: int = 100,
+    tol: float = 1.0e-6,
+    nstart: Mapping[Hashable, float] | None = None,
+    weight: str | None = "weight",
+    dangling: Mapping[Hashable, float] | None = None,
+    *,
+    l1_error: float | None = None,
+) -> dict[Any, float]:
+    """``nx.pagerank`` by the adaptive push, to the L1 error that is given or follows from `tol`.
+
+    The push ends whatever `max_iter` is. Where power iteration cannot give an answer, this raises as NetworkX does.
+    """
+    if _is_empty(G):
+        return {}
+    alpha, graph = float(alpha), _converted(G, weight)
+    seeds = everywhere(graph) if personalization is None else _scaled(graph, personalization)
+    if seeds is None:
+        raise ZeroDivisionError(NO_SEED)
+    jumps = None if dangling is None else _scaled(graph, dangling)
+    begin = everywhere(graph) if nstart is None else _scaled(graph, nstart)
+    if max_iter < 1 or not tol > 0.0 or begin is None or (dangling is not None and jumps is None):
+        raise nx.PowerIterationFailedConvergence(max_iter)
+    least = 2.0 * smallest_tolerance(alpha)
+    if l1_error is None:
+        l1_error = max(least, ERROR_PER_TOL * min(len(graph) * float(tol), 1.0))
+    elif not l1_error >= least:
+        raise ValueError(f"l1_error must be at least {least:.1g}, where rounding errors begin, got {l1_error!r}")
+    # NetworkX starts from the uniform vector. With few seeds, zero is closer to the answer.
+    start = None if nstart is None and len(seeds[0]) < len(graph) else _dense(graph, *begin)
+    # Scaling to a sum of 1 may add as much error again as the push leaves.
+    found = pagerank_vector(graph, seeds, jumps, alpha, tol=0.5 * float(l1_error), start=start)
+    values = _dense(graph, found.nodes, found.values)
+    return _by_node(graph.nodes, values / values.sum())
+
+
+def google_matrix(
+    G: Graph,
+    alpha: float = 0.85,
+    personalization: Mapping[Hashable, float] | None = None,
+    nodelist: Sequence[Hashable] | None = None,
+    weight: str | None = "weight",
+    dangling: Mapping[Hashable, float] | None = None,
+) -> NDArray[np.float64]:
+    """``nx.google_matrix``: dense, with a row and a column for each node of `nodelist`."""
+    if _is_empty(G):
+        return np.zeros((0, 0))
+    graph = _converted(G, weight)
+    n = len(graph)
+    nodes: Sequence[Hashable] = graph.nodes if nodelist is None else list(nodelist)
+    A = graph.to_scipy().toarray()
+    if nodelist is not None:
+        _check_nodelist(graph, nodes)
+        rows = graph.rows_of(nodes)
+        A = A[np.ix_(rows, rows)]
+    if personalization is None:
+        p = np.repeat(1.0 / n, n)
+    else:
+        p = np.array([personalization.get(node, 0) for node in nodes], dtype=float)
+        if p.sum() == 0:
+            raise ZeroDivisionError(NO_SEED)
+        p /= p.sum()
+    jumps = p
+    if dangling is not None:
+        jumps = np.array([dangling.get(node, 0) for node in nodes], dtype=float)
+        jumps /= jumps.sum()
+    A[A.sum(axis=1) == 0] = jumps
+    A /= A.sum(axis=1)[:, np.newaxis]
+    google: NDArray[np.float64] = alpha * A + (1 - alpha) * p
+    return google
+
+
+def katz_centrality(
+    G: Graph,
+    alpha: float = 0.1,
+    beta: Any = 1.0,  # a number, or one for each node
+    max_iter: int = 1000,
+    tol: float = 1.0e-6,
+    nstart: Mapping[Hashable, float] | None = None,
+    normalized: bool = True,
+    weight: str | None = None,
+) -> dict[Any, float]:
+    """``nx.katz_centrality``: the same iteration, with one sparse product per step."""
+    if _is_empty(G):
+        return {}
+    graph = _converted(G, weight)
+    n = len(graph)
+    try:
+        b = np.full(n, float(beta))
+    except (TypeError, ValueError, AttributeError) as error:
+        if set(beta) != set(graph.nodes):
+            raise nx.NetworkXError("beta dictionary must have a value for every node") from error
+        b = np.array([beta[node] for node in graph.nodes], dtype=float)
+    W = graph.to_scipy()
+    if graph.is_directed():
+        W = W.T.tocsr()
+    x = np.zeros(n) if nstart is None else np.array([nstart[node] for node in graph.nodes], dtype=float)
+    with np.errstate(
+        over="ignore", invalid="ignore"
+    ):  # with alpha above 1 / the largest eigenvalue, x grows without end
+        for _ in range(max_iter):
+            last, x = x, alpha * (W @ x) + b
+            if np.abs(x - last).sum() < n * tol:
+                length = math.hypot(*x.tolist()) if normalized else 1.0  # hypot neither overflows nor vanishes
+                centrality = _by_node(graph.nodes, x / (length or 1.0))
+                return centrality if nstart is None else {node: centrality[node] for node in nstart}
+    raise nx.PowerIterationFailedConvergence(max_iter)
+
+
+def local_and_global_consistency(
+    G: LiveGraph, alpha: float = 0.99, max_iter: int = 30, label_name: str = "label"
+) -> list[Any]:
+    """``nx.node_classification.local_and_global_consistency``: sums in the same order, so ties fall as there."""
+    W, degrees, rows, classes, labels = _labelled(G, label_name)
+    root = np.sqrt(1.0 / degrees) if HAS_OLD_ROUNDING else 1.0 / np.sqrt(degrees)
+    W.data = alpha * (_along_rows(W, root) * W.data * root[W.indices])
+    return _spread(W, 1 - alpha, rows, classes, labels, max_iter)
+
+
+def harmonic_function(G: LiveGraph, max_iter: int = 30, label_name: str = "label") -> list[Any]:
+    """``nx.node_classification.harmonic_function``: sums in the same order, so ties fall as there."""
+    W, degrees, rows, classes, labels = _labelled(G, label_name)
+    share = 1.0 / degrees
+    share[rows] = 0.0  # a labelled node keeps its label, whatever its neighbours have
+    W.data = _along_rows(W, share) * W.data
+    return _spread(W, 1.0, rows, classes, labels, max_iter)
+
+
+def _labelled(
+    G: LiveGraph, label_name: str
+) -> tuple[sparse.csr_array, NDArray[np.float64], list[int], list[int], NDArray[Any]]:
+    """Adjacency and degrees; rows and classes of the nodes that have a label now; the label of each class."""
+    if len(G) == 0:
+        raise nx.NetworkXError("Graph has no nodes or edges")
+    found = [(u, data[label_name]) for u, data in enumerate(G.attributes.values()) if label_name in data]
+    if not found:
+        raise nx.NetworkXError(f"No node on the input graph is labeled by '{label_name}'.")
+    number: dict[Hashable, int] = {}
+    classes = [number.setdefault(label, len(number)) for _, label in found]
+    # An array, as in NetworkX: it gives labels of several types a common type.
+    labels = np.array(list(number))
+    W = _converted(G, "weight").to_scipy().sorted_indices()
+    degrees: NDArray[Any] = W.sum(axis=0)
+    degrees[degrees == 0.0] = 1.0
+    return W, degrees, [u for u, _ in found], classes, labels
+
+
+def _along_rows(W: sparse.csr_array, values: NDArray[np.float64]) -> NDArray[np.float64]:
+    return np.repeat(values, np.diff(W.indptr))
+
+
+def _spread(
+    P: sparse.csr_array, mass: float, rows: list[int], classes: list[int], labels: NDArray[Any], steps: int
+) -> list[Any]:
+    """Repeat F = P F + B, B having `mass` in each row for its class; then the label of each row's largest entry."""
+    B = np.zeros((P.shape[0], len(labels)))
+    B[rows, classes] = mass
+    F = np.zeros_like(B)
+    for _ in range(steps):
+        F = P @ F + B
+    predicted: list[Any] = labels[F.argmax(axis=1)].tolist()
+    return predicted
+
+
+def _is_empty(G: Any) -> bool:
+    is_sparse: bool = sparse.issparse(G)
+    return (G.shape[0] if is_sparse else len(G)) == 0
+
+
+def _converted(G: Graph, weight: str | None) -> CSRGraph:
+    try:
+        return csr_graph_of(G, weight, recount=True) if isinstance(G, LiveGraph) else as_csr_graph(G, weight)
+    except ValueError as error:
+        raise NotImplementedError(str(error)) from error
+
+
+def _scaled(graph: CSRGraph, masses: Mapping[Hashable, float]) -> SparseVector | None:
+    """The values that a dict gives to nodes of the graph, scaled to a sum of 1; None if all are 0."""
+    known = [(graph.index(node), float(mass)) for node, mass in masses.items() if mass and node in graph]
+    if not known:
+        return None
+    values = np.array([mass for _, mass in known])
+    return np.array([u for u, _ in known]), values / math.fsum(values)
+
+
+def _dense(graph: CSRGraph, rows: NDArray[np.integer], values: NDArray[np.float64]) -> NDArray[np.float64]:
+    vector = np.zeros(len(graph))
+    vector[rows] = values
+    return vector
+
+
+def _check_nodelist(graph: CSRGraph, nodelist: Sequence[Hashable]) -> None:
+    unknown = {node for node in nodelist if node not in graph}
+    if unknown:
+        raise nx.NetworkXError(f"Nodes {unknown} in nodelist is not in G")
+    if len(set(nodelist)) < len(nodelist):
+        raise nx.NetworkXError("nodelist contains duplicates.")
+
+
+def _by_node(nodes: Sequence[Hashable], values: NDArray[np.float64]) -> dict[Any, float]:
+    return dict(zip(nodes, values.tolist(), strict=True))

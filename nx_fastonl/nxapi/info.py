@@ -1,0 +1,36 @@
+"""What NetworkX shows of this backend. NetworkX asks while it is half imported itself: nothing may be imported here."""
+
+from __future__ import annotations
+
+
+def get_info() -> dict[str, object]:
+    """The functions that run here, and what NetworkX's documentation says about each."""
+    return {
+        "backend_name": "fastonl",
+        "project": "nx_fastonl",
+        "package": "nx_fastonl",
+        "short_summary": "Local graph diffusion and online node labelling, in compiled code.",
+        "functions": {
+            "pagerank": {
+                "additional_docs": (
+                    "A local push, over-relaxed on undirected graphs. Its L1 error is certified: at most a millionth\n"
+                    "of NetworkX's `N * tol`, and at most 1e-6. It always ends: `max_iter` below 1 fails as in\n"
+                    "NetworkX, other values do not limit it. It starts from `nstart` where that is given. Calls with\n"
+                    "negative weights or values, or with `alpha` at or below 0 or above 0.9999, are left to NetworkX."
+                ),
+                "additional_parameters": {
+                    "l1_error : float, optional": (
+                        "An upper bound on the L1 distance to the exact vector, instead of what `tol` asks for."
+                    ),
+                },
+            },
+            "google_matrix": {"additional_docs": "The same matrix. The converted graph is kept for later calls."},
+            "katz_centrality": {"additional_docs": "The same iteration, with one sparse product per step."},
+            "local_and_global_consistency": {
+                "additional_docs": "The same iteration on arrays. Labels are read from the graph at every call."
+            },
+            "harmonic_function": {
+                "additional_docs": "The same iteration on arrays. Labels are read from the graph at every call."
+            },
+        },
+    }

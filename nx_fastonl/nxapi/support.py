@@ -1,0 +1,122 @@
+"""Which calls of NetworkX's functions this backend leaves to NetworkX, and why."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from inspect import signature
+from numbers import Real
+from typing import Any
+
+import networkx as nx
+
+from nx_fastonl._lib.checks import WEIGHT_RANGE, check_fraction
+from nx_fastonl.graph.csr import CSRGraph
+from nx_fastonl.graph.live import loses_directions
+from nx_fastonl.nxapi import algorithms
+
+# With fewer nodes, NetworkX takes less time than converting the graph. Its other functions are slower on any graph.
+MIN_NODES = {"google_matrix": 80, "katz_centrality": 10}
+# Above these, NetworkX is faster. A push takes about 1 / (1 - alpha) passes over the graph for every digit; on
+# undirected graphs, where it is over-relaxed, the square root of that.
+SLOW_ALPHA = {"directed": 0.99, "undirected": 0.999}
+# Above this, a push takes so long that it would seem not to end.
+MAX_ALPHA = 0.9999
+
+Arguments = Mapping[str, Any]
+Reason = Callable[[Arguments], str | None]
+
+
+def why_unsupported(name: str, args: tuple[Any, ...], kwargs: dict[str, Any]) -> str | None:
+    """Why this backend would not give NetworkX's answer; None if it would."""
+    if name not in UNSUPPORTED:
+        return None
+    try:
+        given = _bound(name, args, kwargs)
+    except TypeError as error:  # not arguments of this function
+        return str(error)
+    return next((reason for reason_for in UNSUPPORTED[name] if (reason := reason_for(given))), None)
+
+
+def why_slower(name: str, args: tuple[Any, ...], kwargs: dict[str, Any]) -> str | None:
+    """Why NetworkX would be faster; None if it would not."""
+    if kwargs.get("l1_error") is not None:  # an argument that NetworkX does not have
+        return None
+    if name in MIN_NODES:
+        n = len(_bound(name, args, kwargs)["G"])
+        if n < MIN_NODES[name]:
+            return f"converting a graph of {n} nodes would take longer than NetworkX does"
+    return _slow_alpha(_bound(name, args, kwargs)) if name == "pagerank" else None
+
+
+def _bound(name: str, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Arguments:
+    bound = SIGNATURES[name].bind(*args, **kwargs)
+    bound.apply_defaults()
+    return bound.arguments
+
+
+def _bad_damping(given: Arguments) -> str | None:
+    try:
+        alpha = check_fraction("alpha", given["alpha"])
+    except (TypeError, ValueError) as error:
+        return str(error)
+    return f"a push takes too long where alpha is above {MAX_ALPHA}, got {alpha!r}" if alpha > MAX_ALPHA else None
+
+
+def _bad_masses(given: Arguments) -> str | None:
+    largest = WEIGHT_RANGE[1]
+    for name in ("personalization", "dangling", "nstart"):
+        masses = given[name]
+        if masses is None:
+            continue
+        if not (hasattr(masses, "get") and hasattr(masses, "items")):
+            return f"{name} must be a dict {{node: value}}, got {type(masses).__name__}"
+        for node, mass in masses.items():
+            if not isinstance(mass, Real) or not 0.0 <= float(mass) <= largest:
+                return f"{name} gives node {node!r} the value {mass!r}; numbers from 0 to {largest:g} are supported"
+    return None
+
+
+def _bad_numbers(given: Arguments) -> str | None:
+    if not isinstance(given["alpha"], Real):
+        return f"alpha must be a real number, got {given['alpha']!r}"
+    for name in ("beta", "nstart"):
+        if not isinstance(given[name], Mapping):
+            continue
+        for node, value in given[name].items():
+            if not isinstance(value, Real):
+                return f"{name} gives node {node!r} the value {value!r}; real numbers are supported"
+    return None
+
+
+def _bad_start(given: Arguments) -> str | None:
+    start = given["nstart"]
+    if start is None or (isinstance(start, Mapping) and start.keys() == set(given["G"])):
+        return None
+    return "nstart must be a dict with a value for each node of the graph"
+
+
+def _no_labels(given: Arguments) -> str | None:
+    return "a CSRGraph has no node attributes, so no labels" if isinstance(given["G"], CSRGraph) else None
+
+
+def _two_sided(given: Arguments) -> str | None:
+    if isinstance(given["G"], nx.Graph) and loses_directions(given["G"]):
+        return "an undirected view of a directed graph may have two weights for an edge"
+    return None
+
+
+def _slow_alpha(given: Arguments) -> str | None:
+    kind = "directed" if given["G"].is_directed() else "undirected"
+    if given["alpha"] > SLOW_ALPHA[kind]:
+        return f"a push is slow on {kind} graphs where alpha is above {SLOW_ALPHA[kind]}, got {given['alpha']!r}"
+    return None
+
+
+UNSUPPORTED: dict[str, tuple[Reason, ...]] = {
+    "pagerank": (_bad_damping, _bad_masses),
+    "google_matrix": (_two_sided,),
+    "katz_centrality": (_bad_numbers, _bad_start, _two_sided),
+    "local_and_global_consistency": (_no_labels,),
+    "harmonic_function": (_no_labels,),
+}
+SIGNATURES = {name: signature(getattr(algorithms, name)) for name in UNSUPPORTED}

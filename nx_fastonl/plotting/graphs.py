@@ -1,0 +1,271 @@
+"""Small graphs, drawn with their labels or with the personalised PageRank of a node."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Iterable, Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+import networkx as nx
+import numpy as np
+from numpy.typing import NDArray
+
+from nx_fastonl._lib.checks import check_mapping
+from nx_fastonl.graph.convert import as_csr_graph
+from nx_fastonl.labeling.labels import PlainLabels
+from nx_fastonl.labeling.sequence import LabelSequence
+from nx_fastonl.plotting.style import EDGE_COLOUR, RIM, RING, UNLABELLED, axes_or_current, node_style
+from nx_fastonl.push.pagerank import personalized_pagerank_local
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+__all__ = ["plot_labels", "plot_pagerank"]
+
+Positions = Mapping[Any, Any]
+
+# How bright red, green and blue look.
+LUMINANCE = np.array([0.299, 0.587, 0.114])
+
+# Graphs with at most this many nodes get the names of their nodes in a picture of PageRank.
+NAMED_NODES = 60
+# With more edges than this, each is drawn fainter.
+CLEAR_EDGES = 1000
+
+
+def plot_labels(
+    G: Any,
+    labels: Mapping[Any, Any] | LabelSequence,
+    truth: Mapping[Any, Any] | None = None,
+    pos: Positions | None = None,
+    ax: Axes | None = None,
+) -> Axes:
+    """Draw a graph with its nodes coloured by label, and a cross on every mistake.
+
+    The picture is readable for graphs with up to some hundreds of nodes.
+
+    Parameters
+    ----------
+    G : nx.Graph, scipy sparse array or CSRGraph
+        Directions of edges are not drawn.
+    labels : dict or LabelSequence
+        ``{node: label}``, or the result of `nx_fastonl.online_node_labeling`. Nodes without a label, or with None, are
+        grey.
+    truth : dict, optional
+        The true labels, ``{node: label}``; by default those of the LabelSequence. Where `labels` has None for a node
+        with a true label, that is a mistake, as in a LabelSequence. A node that is not in `labels`, or that has no true
+        label, is never a mistake.
+    pos : dict, optional
+        ``{node: (x, y)}``, by default ``nx.spring_layout(G, seed=0)``.
+    ax : matplotlib Axes, optional
+        Where to draw, by default the current axes. The legend goes below.
+
+    Returns
+    -------
+    matplotlib Axes
+
+    Raises
+    ------
+    networkx.NodeNotFound
+        If a node with a label, predicted or true, is not in the graph.
+    networkx.NetworkXPointlessConcept
+        If `G` has no nodes.
+    networkx.NetworkXError
+        If `pos` lacks a node.
+    TypeError
+        If `G` is not a graph, `labels` or `truth` is not a dict, or a label is not hashable.
+    ImportError
+        If matplotlib is not installed.
+
+    Examples
+    --------
+    >>> import matplotlib; matplotlib.use("Agg")
+    >>> import matplotlib.pyplot as plt
+    >>> import networkx as nx
+    >>> import nx_fastonl as fo
+    >>> from nx_fastonl.plotting import plot_labels
+    >>> G = nx.karate_club_graph()
+    >>> _, ax = plt.subplots()
+    >>> ax = plot_labels(G, fo.online_node_labeling(G, "club"), ax=ax)
+    >>> [text.get_text() for text in ax.get_legend().get_texts()]
+    ['Mr. Hi', 'Officer', 'no label', 'mistake']
+    >>> plt.close()
+    """
+    G = _as_networkx(G)
+    if isinstance(labels, LabelSequence):
+        truth = dict(zip(labels.nodes, labels.truth, strict=True)) if truth is None else truth
+        labels = labels.to_dict()
+    predicted = _plain_labels(G, labels, "labels")
+    true = {} if truth is None else _plain_labels(G, truth, "truth")
+    mistakes = [v for v, label in predicted.items() if true.get(v) is not None and label != true[v]]
+    pos = _positions(G, pos)
+    ax = axes_or_current(ax, "plot_labels")
+    area = float(np.clip(8_000 / len(G), 20.0, 130.0))
+
+    _draw_edges(G, pos, ax)
+    # Labels that are only true, never predicted, count too: so the pictures of two learners have the same colours.
+    for i, label in enumerate(_in_order({*predicted.values(), *true.values()} - {None})):
+        nodes = [v for v in predicted if predicted[v] == label]
+        _draw_nodes(nodes, pos, ax, str(label), s=area, **node_style(i), **RIM)
+    nodes = [v for v in G if predicted.get(v) is None]
+    _draw_nodes(nodes, pos, ax, "no label", s=area, color=UNLABELLED, **RIM)
+    # The cross is larger than the node, so that it can be seen on a dark one.
+    _draw_nodes(mistakes, pos, ax, "mistake", s=2.0 * area, color="black", marker="x", linewidths=1.2, zorder=3)
+    _legend_below(ax)
+    return ax
+
+
+def plot_pagerank(
+    G: Any, source: Hashable, alpha: float = 0.85, pos: Positions | None = None, ax: Axes | None = None
+) -> Axes:
+    """Draw a small graph whose nodes show the personalised PageRank of one node by their area and colour.
+
+    Parameters
+    ----------
+    G : nx.Graph, scipy sparse array or CSRGraph
+        Directed or undirected; directions are not drawn. The edge attribute "weight" is used. With up to 60 nodes,
+        their names are shown.
+    source : node
+        The node at which the random walks start. It is drawn with a ring around it.
+    alpha : float, default 0.85
+        The damping, between 0 and 1, as in ``nx.pagerank``.
+    pos : dict, optional
+        ``{node: (x, y)}``, by default ``nx.spring_layout(G, seed=0)``.
+    ax : matplotlib Axes, optional
+        Where to draw, by default the current axes. The colour bar takes some of their space.
+
+    Returns
+    -------
+    matplotlib Axes
+
+    Raises
+    ------
+    networkx.NodeNotFound
+        If `source` is not in the graph.
+    networkx.NetworkXPointlessConcept
+        If `G` has no nodes.
+    networkx.NetworkXError
+        If `pos` lacks a node.
+    TypeError, ValueError
+        If a parameter has the wrong type, or `alpha` is out of range.
+    ImportError
+        If matplotlib is not installed.
+
+    See Also
+    --------
+    nx_fastonl.personalized_pagerank_local
+
+    Examples
+    --------
+    >>> import matplotlib; matplotlib.use("Agg")
+    >>> import matplotlib.pyplot as plt
+    >>> import networkx as nx
+    >>> from nx_fastonl.plotting import plot_pagerank
+    >>> _, ax = plt.subplots()
+    >>> ax = plot_pagerank(nx.karate_club_graph(), source=22, ax=ax)
+    >>> len(ax.texts)
+    34
+    >>> plt.close()
+    """
+    G = _as_networkx(G)
+    _check_nodes(G, [source], "source")
+    pagerank = personalized_pagerank_local(G, alpha, {source: 1.0})
+    pos = _positions(G, pos)
+    ax = axes_or_current(ax, "plot_pagerank")
+    # Small nodes are drawn last: a large one would hide them.
+    nodes = sorted(G, key=lambda v: pagerank.get(v, 0.0), reverse=True)
+    values = np.array([pagerank.get(v, 0.0) for v in nodes])
+    least, growth = (150.0, 700.0) if len(G) <= NAMED_NODES else (15.0, 250.0)
+    areas = least + growth * values / values[0]
+    # Areas are squares of diameters: the ring is 7 points wider than the node.
+    ring = (areas[nodes.index(source)] ** 0.5 + 7.0) ** 2
+
+    _draw_edges(G, pos, ax)
+    drawn = ax.scatter(*_points(nodes, pos), areas, values, **_mass_style(values[0]))
+    ax.scatter(*_points([source], pos), ring, "none", edgecolors=RING, linewidths=2.0, zorder=2)
+    if len(G) <= NAMED_NODES:
+        _write_names(nodes, pos, drawn.to_rgba(values), ax)
+    ax.figure.colorbar(drawn, ax=ax, label=f"personalised PageRank from {source} (alpha = {float(alpha):g})")
+    return ax
+
+
+def _as_networkx(G: Any) -> nx.Graph[Any]:
+    if not isinstance(G, nx.Graph):
+        return as_csr_graph(G).to_networkx()
+    if len(G) == 0:
+        raise nx.NetworkXPointlessConcept("the graph has no nodes to draw")
+    return G
+
+
+def _check_nodes(G: nx.Graph[Any], nodes: Iterable[Any], name: str) -> None:
+    for v in nodes:
+        if v not in G:
+            raise nx.NodeNotFound(f"{name}: node {v!r} is not in the graph")
+
+
+def _plain_labels(G: nx.Graph[Any], labels: Mapping[Any, Any], name: str) -> dict[Any, Any]:
+    """The labels as plain Python objects, None where one is missing."""
+    check_mapping(name, labels)
+    nodes, found = (
+        [v for v, _ in labels.items()],
+        [label for _, label in labels.items()],
+    )  # a pandas Series too has items()
+    _check_nodes(G, nodes, name)
+    return dict(zip(nodes, PlainLabels().of(nodes, found), strict=True))
+
+
+def _in_order(labels: Iterable[Any]) -> list[Any]:
+    try:
+        return sorted(labels)
+    except TypeError:  # labels of several types
+        return sorted(labels, key=repr)
+
+
+def _positions(G: nx.Graph[Any], pos: Positions | None) -> Positions:
+    if pos is None:
+        layout: Positions = nx.spring_layout(G, seed=0)
+        return layout
+    for v in G:
+        if v not in pos:
+            raise nx.NetworkXError(f"pos has no position for node {v!r}")
+    return pos
+
+
+def _points(nodes: Iterable[Any], pos: Positions) -> tuple[list[float], list[float]]:
+    xs, ys = zip(*(pos[v] for v in nodes), strict=True)
+    return list(xs), list(ys)
+
+
+def _draw_edges(G: nx.Graph[Any], pos: Positions, ax: Axes) -> None:
+    """Draw the edges, fainter the more there are: otherwise they would cover the picture."""
+    alpha = 0.5 / max(1.0, G.number_of_edges() / CLEAR_EDGES)
+    nx.draw_networkx_edges(G, pos, ax=ax, arrows=False, width=0.5, edge_color=EDGE_COLOUR, alpha=alpha)
+    ax.set_axis_off()
+
+
+def _draw_nodes(nodes: Sequence[Any], pos: Positions, ax: Axes, label: str, **style: Any) -> None:
+    """Draw the nodes of one kind. A kind without nodes does not appear in the legend."""
+    if nodes:
+        ax.scatter(*_points(nodes, pos), label=label, **style)
+
+
+def _mass_style(largest: float) -> dict[str, Any]:
+    from matplotlib.colors import PowerNorm
+
+    # In the reversed map large values are dark, which stands out on white. The square root separates small values.
+    norm = PowerNorm(0.5, vmin=0.0, vmax=largest)
+    return {"cmap": "viridis_r", "norm": norm, **RIM}
+
+
+def _write_names(nodes: Sequence[Any], pos: Positions, colours: NDArray[np.float64], ax: Axes) -> None:
+    from matplotlib.patheffects import withStroke
+
+    for v, colour in zip(nodes, colours, strict=True):
+        # The halo keeps a name readable that is wider than its node.
+        ink, halo = ("black", "white") if colour[:3] @ LUMINANCE > 0.35 else ("white", colour)
+        style: dict[str, Any] = {"color": ink, "path_effects": [withStroke(linewidth=1.5, foreground=halo)]}
+        ax.annotate(str(v), pos[v], ha="center", va="center", fontsize=7, parse_math=False, zorder=3, **style)
+
+
+def _legend_below(ax: Axes) -> None:
+    """Put the legend below the nodes, where the x axis would be."""
+    ax.legend(loc="upper center", bbox_to_anchor=(0.5, 0.02), ncols=5, frameon=False, handletextpad=0.2)

@@ -1,0 +1,55 @@
+"""Colours, line styles and markers of all pictures, and the axes that they are drawn on."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+# Okabe and Ito's colours, which colour-blind readers can tell apart. Their yellow is too pale for a line, and black is
+# the colour of the cross on a mistake.
+COLOURS = ("#0072B2", "#E69F00", "#009E73", "#D55E00", "#CC79A7", "#56B4E9")
+LINE_COLOURS = (*COLOURS, "#000000")
+NODE_COLOURS = (*COLOURS, "#F0E442")
+# The numbers of styles and markers have no common divisor with that of the colours, so that as many combinations as
+# possible are used before one comes again.
+LINE_STYLES = ("-", "--", "-.", ":")
+MARKERS = ("o", "s", "^", "D", "v", "P", "X", "p", "*")
+
+UNLABELLED = "0.8"
+EDGE_COLOUR = "0.5"
+RIM: dict[str, Any] = {"edgecolors": "0.3", "linewidths": 0.5, "zorder": 2}  # of every node
+RING = "#D55E00"  # around the source of a PageRank vector
+
+# A line with at most this many points has a marker at each of them.
+MARKED_POINTS = 15
+
+
+def axes_or_current(ax: Axes | None, function: str) -> Axes:
+    """The axes that `function` was given; without any, the current axes."""
+    if ax is not None:
+        return ax
+    try:
+        import matplotlib.pyplot as plt
+    except ImportError as error:
+        raise ImportError(f"{function}() needs matplotlib: pip install matplotlib") from error
+    return plt.gca()
+
+
+def line_style(i: int, points: int) -> dict[str, Any]:
+    """Colour, dashes and markers of line number `i`, which has this many points."""
+    # Floats are fractions of the axes' diagonal: a marker every tenth. Other starts keep those of two lines apart.
+    every = 1 if points <= MARKED_POINTS else (0.02 * (i % 5), 0.1)
+    return {
+        "color": LINE_COLOURS[i % len(LINE_COLOURS)],
+        "linestyle": LINE_STYLES[i % len(LINE_STYLES)],
+        "marker": MARKERS[i % len(MARKERS)],
+        "markevery": every,
+        "markersize": 5.0,
+    }
+
+
+def node_style(i: int) -> dict[str, Any]:
+    """Colour and marker of the nodes with label number `i`."""
+    return {"color": NODE_COLOURS[i % len(NODE_COLOURS)], "marker": MARKERS[i % len(MARKERS)]}

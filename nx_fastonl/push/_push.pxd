@@ -1,0 +1,44 @@
+"""What other compiled loops use of the push."""
+
+cimport cython
+from libc.float cimport DBL_MIN
+from libc.stdint cimport int64_t
+
+from nx_fastonl._lib.typedefs cimport node_t
+from nx_fastonl.push._system cimport SystemView
+from nx_fastonl.push._workspace cimport Workspace
+
+# One push under way. Its queue is the ring work.queue[head], ..., work.queue[tail - 1].
+cdef struct PushState:
+    double epsilon  # a node is active while |residual| >= epsilon * neighbours
+    Py_ssize_t head
+    Py_ssize_t tail
+    Py_ssize_t left  # nodes of the current epoch still to be pushed
+    int64_t operations  # edges walked
+    int64_t pushes
+    int64_t epochs
+    double decay  # sum over epochs of epoch_decay()
+
+
+@cython.final
+cdef class Effort:
+    cdef readonly int64_t operations
+    cdef readonly int64_t pushes
+    cdef readonly int64_t epochs
+    cdef readonly double decay
+    cdef int64_t max_operations
+    cdef int64_t max_epochs
+    cdef const unsigned char[::1] cancelled
+
+
+cdef PushState new_push(double epsilon) noexcept nogil
+
+
+cdef inline double threshold_of(Py_ssize_t neighbours, const PushState* state) noexcept nogil:
+    # Never 0, which marks an untouched node. A node without out-edges is settled by one push: any mass makes it active.
+    return max(state.epsilon * neighbours, DBL_MIN)
+
+
+cdef int push_from(
+    SystemView system, Workspace work, PushState* state, node_t source, bint at_least_once, int64_t max_edges,
+) except -1 nogil

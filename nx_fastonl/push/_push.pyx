@@ -1,0 +1,405 @@
+"""The local push over rows of neighbours: the one hot loop of the package."""
+
+cimport cython
+from libc.math cimport INFINITY, fabs, isinf
+from libc.stdint cimport INT64_MAX, int64_t
+
+from nx_fastonl._lib.prefetch cimport prefetch
+from nx_fastonl._lib.signals cimport EDGES_PER_POLL, is_poll_due, poll_or_cancel, poll_signals
+from nx_fastonl._lib.typedefs cimport node_t
+from nx_fastonl.push._system cimport SystemView, diagonal_of, pivot_of
+from nx_fastonl.push._workspace cimport Workspace, clear
+
+# The queue is left for sweeps once an epoch this late still holds this fraction of the touched nodes.
+cdef int64_t EPOCHS_BEFORE_SWEEPS = 8
+cdef double MIN_ACTIVE_FRACTION = 0.25
+# By how much epsilon falls from round to round.
+cdef double EPSILON_STEP = 0.25
+# How far ahead in the list of nodes a row's offsets, its neighbours and their cells are asked for.
+cdef Py_ssize_t OFFSETS_AHEAD = 16
+cdef Py_ssize_t ROW_AHEAD = 9
+cdef Py_ssize_t CELLS_AHEAD = 4
+cdef Py_ssize_t EDGES_AHEAD = 8  # within a row
+cdef enum:
+    CELLS_PER_ROW = 8
+# What is added to the threshold of a node by whether it is active: a table, because a jump on a coin toss costs more
+# than the rest of an edge.
+cdef double[2] WAITING = [0.0, INFINITY]
+# Cells of larger graphs do not stay in the cache, and asking for them ahead pays: a megabyte. Of smaller graphs than
+# the second nothing leaves the cache.
+cdef Py_ssize_t CELLS_IN_CACHE = 1 << 16
+cdef Py_ssize_t NODES_IN_CACHE = 1 << 12
+
+
+@cython.final
+cdef class Effort:
+    """The work that a push has done so far, over several calls, and how much it may do.
+
+    Setting ``cancelled[0]`` from another thread ends it with KeyboardInterrupt.
+    """
+
+    def __init__(self, int64_t max_operations, int64_t max_epochs, const unsigned char[::1] cancelled):
+        self.operations = self.pushes = self.epochs = 0
+        self.decay = 0.0
+        self.max_operations = max_operations
+        self.max_epochs = max_epochs
+        self.cancelled = cancelled
+
+
+cdef PushState new_push(double epsilon) noexcept nogil:
+    return PushState(epsilon, 0, 0, 0, 0, 0, 0, 0.0)
+
+
+cdef enum Prefetch:
+    NOTHING
+    ROWS
+    ROWS_AND_CELLS
+
+
+cdef inline Prefetch prefetch_of(Workspace work) noexcept nogil:
+    """What of a graph pays to be asked for ahead of its use."""
+    if work.cells.shape[0] <= NODES_IN_CACHE:
+        return NOTHING
+    return ROWS if work.cells.shape[0] <= CELLS_IN_CACHE else ROWS_AND_CELLS
+
+
+cdef inline void prefetch_rows(
+    SystemView system, Workspace work, Py_ssize_t position, bint prefetch_cells,
+) noexcept nogil:
+    """Ask for the memory of the rows that the queue names next, and if wanted for their neighbours' cells.
+
+    Slots of the queue that were not written yet hold old nodes: of no use, but never out of range.
+    """
+    cdef node_t u
+    cdef Py_ssize_t i, start
+    if position + OFFSETS_AHEAD >= work.queue.shape[0] or system.indices.shape[0] < CELLS_PER_ROW:
+        return
+    u = work.queue[position + OFFSETS_AHEAD]
+    prefetch(&system.starts[u])
+    prefetch(&work.estimate[u])
+    start = min(<Py_ssize_t> system.starts[work.queue[position + ROW_AHEAD]], system.indices.shape[0] - 1)
+    prefetch(&system.indices[start])
+    if not prefetch_cells:
+        return
+    # As many cells for every row, so that no jump depends on its length.
+    start = min(
+        <Py_ssize_t> system.starts[work.queue[position + CELLS_AHEAD]], system.indices.shape[0] - CELLS_PER_ROW,
+    )
+    for i in range(CELLS_PER_ROW):
+        prefetch(&work.cells[system.indices[start + i]])
+
+
+# Invariant of both loops:  H @ estimate + residual == source,  H = diag(pivot) - W.
+
+cdef inline void scatter(
+    SystemView system, Workspace work, PushState* state, Py_ssize_t start, Py_ssize_t stop, double share,
+    bint weighted, bint thresholds_known,
+) noexcept nogil:
+    """Add `share` to the residuals of the row start..stop, per unit of weight; queue the nodes this makes active."""
+    cdef Py_ssize_t e, tail = state.tail, n_touched = work.n_touched
+    cdef node_t v
+    cdef double residual, threshold
+    cdef bint active
+    for e in range(start, stop):
+        if not thresholds_known and e + EDGES_AHEAD < stop:
+            prefetch(&work.cells[system.indices[e + EDGES_AHEAD]])
+            prefetch(&system.starts[system.indices[e + EDGES_AHEAD]])
+        v = system.indices[e]
+        residual = work.cells[v].residual + (share * system.weights[e] if weighted else share)
+        threshold = work.cells[v].threshold
+        if thresholds_known:
+            work.touched[n_touched] = v
+            n_touched += threshold < 0.0
+            threshold = fabs(threshold)
+        elif threshold == 0.0:
+            work.touched[n_touched] = v
+            n_touched += 1
+            threshold = threshold_of(system.stops[v] - system.starts[v], state)
+        active = fabs(residual) >= threshold
+        work.queue[tail] = v
+        tail += active
+        if tail == work.queue.shape[0]:
+            tail = 0
+        work.cells[v].residual = residual
+        work.cells[v].threshold = threshold + WAITING[active]
+    state.tail = tail
+    work.n_touched = n_touched
+
+
+cdef inline int64_t push_next(SystemView system, Workspace work, PushState* state, Prefetch ahead) noexcept nogil:
+    """Push the node at the head of the queue; return the number of its neighbours."""
+    cdef node_t u = work.queue[state.head]
+    cdef Py_ssize_t start = system.starts[u], stop = system.stops[u]
+    cdef double share
+    if ahead != NOTHING:
+        prefetch_rows(system, work, state.head, ahead == ROWS_AND_CELLS)
+    state.head += 1
+    if state.head == work.queue.shape[0]:
+        state.head = 0
+    share = work.cells[u].residual / pivot_of(system, u, stop - start)
+    work.cells[u].residual = 0.0
+    work.cells[u].threshold = threshold_of(stop - start, state)
+    work.estimate[u] += share
+    # Four copies of one loop, each without the questions that the others ask at every edge.
+    if system.weights.shape[0] > 0:
+        if work.thresholds_known:
+            scatter(system, work, state, start, stop, share, True, True)
+        else:
+            scatter(system, work, state, start, stop, share, True, False)
+    elif work.thresholds_known:
+        scatter(system, work, state, start, stop, share, False, True)
+    else:
+        scatter(system, work, state, start, stop, share, False, False)
+    state.operations += stop - start
+    state.pushes += 1
+    return stop - start
+
+
+cdef inline void begin_epoch(Workspace work, PushState* state) noexcept nogil:
+    """All that is in the queue now makes the next epoch."""
+    state.left = state.tail - state.head
+    if state.left < 0:
+        state.left += work.queue.shape[0]
+
+
+cdef void push_epoch(SystemView system, Workspace work, PushState* state, int64_t max_edges) noexcept nogil:
+    """Push nodes in the order they became active, until the epoch ends or `max_edges` edges were walked."""
+    cdef Prefetch ahead = prefetch_of(work)
+    cdef PushState here = state[0]  # in registers: the compiler fears that arrays of integers overlap what is shared
+    while here.left > 0 and max_edges > 0:
+        here.left -= 1
+        max_edges -= 1 + push_next(system, work, &here, ahead)
+    state[0] = here
+
+
+cdef Py_ssize_t sweep(
+    SystemView system, Workspace work, PushState* state, Py_ssize_t position, double omega, int64_t max_edges,
+) noexcept nogil:
+    """Over-relax the active nodes of `touched` from `position` on; return where it stopped.
+
+    Every relaxation lowers the energy of a symmetric system for 0 < omega < 2, so sweeps end.
+    """
+    cdef bint weighted = system.weights.shape[0] > 0
+    cdef Py_ssize_t e, start, stop
+    cdef node_t u, v
+    cdef double change, share
+    while position < work.n_touched and max_edges > 0:
+        u = work.touched[position]
+        position += 1
+        max_edges -= 1
+        if fabs(work.cells[u].residual) < work.cells[u].threshold:
+            continue
+        start = system.starts[u]
+        stop = system.stops[u]
+        change = omega * work.cells[u].residual
+        share = change / pivot_of(system, u, stop - start)
+        work.cells[u].residual -= change
+        work.estimate[u] += share
+        for e in range(start, stop):
+            v = system.indices[e]
+            if work.cells[v].threshold == 0.0:
+                work.cells[v].threshold = threshold_of(system.stops[v] - system.starts[v], state)
+                work.touched[work.n_touched] = v
+                work.n_touched += 1
+            work.cells[v].residual += share * system.weights[e] if weighted else share
+        max_edges -= stop - start
+        state.operations += stop - start
+        state.pushes += 1
+    return position
+
+
+cdef void set_thresholds(SystemView system, Workspace work, PushState* state) noexcept nogil:
+    """Give the touched nodes the thresholds of the current epsilon; none is queued any more."""
+    cdef Py_ssize_t i
+    cdef node_t u
+    for i in range(work.n_touched):
+        u = work.touched[i]
+        work.cells[u].threshold = threshold_of(system.stops[u] - system.starts[u], state)
+
+
+cdef void enqueue_active(Workspace work, PushState* state) noexcept nogil:
+    """Fill the empty queue with the active nodes, in the order they were touched."""
+    cdef Py_ssize_t i
+    cdef node_t u
+    state.head = state.tail = 0
+    for i in range(work.n_touched):
+        u = work.touched[i]
+        if fabs(work.cells[u].residual) >= work.cells[u].threshold:
+            work.cells[u].threshold = INFINITY
+            work.queue[state.tail] = u
+            state.tail += 1
+    state.left = state.tail
+
+
+cdef void sort_touched(Workspace work) noexcept nogil:
+    """List the touched nodes by index, so that sweeps walk the arrays forward."""
+    cdef Py_ssize_t u, i = 0
+    for u in range(work.cells.shape[0]):
+        if work.cells[u].threshold != 0.0:
+            work.touched[i] = <node_t> u
+            i += 1
+
+
+cdef double mass_of(Workspace work) noexcept nogil:
+    cdef double mass = 0.0
+    cdef Py_ssize_t i
+    for i in range(work.n_touched):
+        mass += fabs(work.cells[work.touched[i]].residual)
+    return mass
+
+
+cdef double settled_fraction(SystemView system, node_t u, Py_ssize_t neighbours) noexcept nogil:
+    """The fraction of its residual that a push at u removes from the whole: 1 - degree / pivot, without cancellation."""
+    cdef double degree = diagonal_of(system, u, neighbours)
+    if degree <= 0.0:
+        return 1.0
+    return (system.shift + (system.slope - 1.0) * degree) / pivot_of(system, u, neighbours)
+
+
+cdef double epoch_decay(SystemView system, Workspace work) noexcept nogil:
+    """The least fraction of the residual mass that pushing the queued nodes once removes.
+
+    A push at u removes the fraction g_u = settled_fraction of its residual. Queued nodes hold at least epsilon per
+    neighbour and the others less, so the whole loses at least min(sum of g_u d_u over the queue / volume of the
+    support, min of g_u over the queue). For PageRank this is alpha * eta_t of the paper.
+    """
+    cdef double volume = 0.0, settled = 0.0, least = 1.0, fraction
+    cdef Py_ssize_t i, neighbours
+    cdef node_t u
+    for i in range(work.n_touched):
+        u = work.touched[i]
+        if work.cells[u].residual == 0.0:
+            continue
+        neighbours = system.stops[u] - system.starts[u]
+        volume += neighbours
+        if isinf(work.cells[u].threshold):
+            fraction = settled_fraction(system, u, neighbours)
+            settled += fraction * neighbours
+            least = min(least, fraction)
+    return min(least, settled / volume) if volume > 0.0 else least
+
+
+cdef int push_from(
+    SystemView system, Workspace work, PushState* state, node_t source, bint at_least_once, int64_t max_edges,
+) except -1 nogil:
+    """Push mass 1 from one node, in FIFO order, until no node is active or `max_edges` edges were walked.
+
+    The node is listed first among the touched.
+    """
+    cdef Prefetch ahead = prefetch_of(work)
+    cdef PushState here = state[0]  # in registers, as in push_epoch
+    cdef int64_t edges, before = here.operations + here.pushes
+    here.head = here.tail = 0
+    work.cells[source].residual = 1.0
+    work.cells[source].threshold = threshold_of(system.stops[source] - system.starts[source], &here)
+    work.touched[0] = source
+    work.n_touched = 1
+    if at_least_once or 1.0 >= work.cells[source].threshold:
+        work.cells[source].threshold = INFINITY
+        work.queue[0] = source
+        here.tail = 1
+    while here.head != here.tail and max_edges > 0:
+        edges = min(max_edges, <int64_t> EDGES_PER_POLL)
+        max_edges -= edges
+        while here.head != here.tail and edges > 0:
+            edges -= 1 + push_next(system, work, &here, ahead)
+        if is_poll_due(before, here.operations + here.pushes):
+            poll_signals()
+        before = here.operations + here.pushes
+    state[0] = here
+    return 0
+
+
+def push(
+    SystemView system, Workspace work, Effort effort, *,
+    double first_epsilon, double epsilon, double omega, double target, bint measure,
+):
+    """Push until no node is active under `epsilon`, or the residual mass is at most `target`, or a budget ends.
+
+    Rounds with a falling epsilon, from `first_epsilon` on, let mass gather before it is pushed. `omega > 0` allows the
+    switch from the queue to sweeps over-relaxed by omega. `first_epsilon == epsilon` and `omega == 0` are the paper's
+    FIFO order. Returns whether it converged, and adds to `effort`.
+    """
+    cdef PushState state = new_push(first_epsilon)
+    cdef int64_t max_operations = effort.max_operations, max_epochs = effort.max_epochs, pushes_before, next_poll
+    cdef Py_ssize_t position
+    cdef bint sweeping = False, converged = False
+    state.operations, state.pushes, state.epochs = effort.operations, effort.pushes, effort.epochs
+    next_poll = state.operations + state.pushes + EDGES_PER_POLL
+    with nogil:
+        while not (sweeping or converged) and state.operations < max_operations and state.epochs < max_epochs:
+            set_thresholds(system, work, &state)
+            enqueue_active(work, &state)
+            while state.left > 0 and not sweeping and state.operations < max_operations and state.epochs < max_epochs:
+                if measure:
+                    state.decay += epoch_decay(system, work)
+                state.epochs += 1
+                while state.left > 0 and state.operations < max_operations:
+                    push_epoch(system, work, &state, min(EDGES_PER_POLL, max_operations - state.operations))
+                    if state.operations + state.pushes >= next_poll:
+                        next_poll = state.operations + state.pushes + EDGES_PER_POLL
+                        poll_or_cancel(effort.cancelled)
+                if state.left == 0:
+                    begin_epoch(work, &state)
+                    sweeping = (
+                        omega > 0.0 and state.epochs >= EPOCHS_BEFORE_SWEEPS
+                        and state.left > MIN_ACTIVE_FRACTION * work.n_touched
+                    )
+            converged = state.left == 0 and state.epsilon <= epsilon
+            state.epsilon = max(epsilon, state.epsilon * EPSILON_STEP)
+
+        if sweeping:
+            # With a target, every node stays active until the mass must be below it.
+            state.epsilon = min(epsilon, target / system.indices.shape[0]) if target > 0.0 else epsilon
+            set_thresholds(system, work, &state)
+        while sweeping and not converged and state.operations < max_operations and state.epochs < max_epochs:
+            if work.n_touched > work.cells.shape[0] // 4:
+                sort_touched(work)
+            position = 0
+            pushes_before = state.pushes
+            while position < work.n_touched and state.operations < max_operations:
+                position = sweep(
+                    system, work, &state, position, omega, min(EDGES_PER_POLL, max_operations - state.operations),
+                )
+                poll_or_cancel(effort.cancelled)
+            state.epochs += 1
+            converged = (position == work.n_touched and state.pushes == pushes_before) or (
+                target > 0.0 and mass_of(work) <= target
+            )
+    effort.operations, effort.pushes, effort.epochs = state.operations, state.pushes, state.epochs
+    effort.decay += state.decay
+    return converged
+
+
+def column(SystemView system, Workspace work, node_t source, double epsilon):
+    """Push mass 1 from one node as `push` does in FIFO order, with less around it; drain the workspace."""
+    cdef PushState state = new_push(epsilon)
+    push_from(system, work, &state, source, False, INT64_MAX)
+    return work.drain()
+
+
+def diagonal(
+    SystemView system, Workspace work, const node_t[::1] sources, const double[::1] epsilons,
+    double[::1] entries, double[::1] masses,
+):
+    """Write `z[u] + r @ z + r @ (r / pivot)` of a push H z + r = e_u from each source, and the mass of r.
+
+    The first is the entry of the diagonal of inv(H) up to a term of second order in r, which is not negative.
+    """
+    cdef PushState state = new_push(0.0)
+    cdef Py_ssize_t i, j
+    cdef node_t u
+    cdef double residual, pivot
+    with nogil:
+        for j in range(sources.shape[0]):
+            state.epsilon = epsilons[j]
+            push_from(system, work, &state, sources[j], True, INT64_MAX)
+            entries[j] = work.estimate[sources[j]]
+            masses[j] = 0.0
+            for i in range(work.n_touched):
+                u = work.touched[i]
+                residual = work.cells[u].residual
+                pivot = pivot_of(system, u, system.stops[u] - system.starts[u])
+                entries[j] += residual * (work.estimate[u] + residual / pivot)
+                masses[j] += residual
+            clear(work)

@@ -1,0 +1,16 @@
+from collections.abc import Sequence
+from typing import Any, final
+
+import numpy as np
+from numpy.typing import NDArray
+
+CELL: np.dtype[np.void]
+
+@final
+class Workspace:
+    thresholds_known: bool
+    def __init__(self, n: int) -> None: ...
+    def know_thresholds(self, thresholds: NDArray[np.float64]) -> None: ...
+    def start(self, sources: Sequence[int] | NDArray[Any], masses: Sequence[float] | NDArray[np.float64]) -> None: ...
+    def residual_mass(self) -> float: ...
+    def drain(self) -> tuple[NDArray[np.int32], NDArray[np.float64], NDArray[np.float64]]: ...

@@ -1,0 +1,128 @@
+"""One local push: budgets and tolerances around the compiled loop."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from nx_fastonl.push import _push
+from nx_fastonl.push._workspace import Workspace
+from nx_fastonl.push.system import LinearSystem
+
+NEVER_CANCELLED = np.zeros(1, dtype=np.uint8)
+UNLIMITED = np.iinfo(np.int64).max
+
+# Mass gathers under an epsilon this many times the one asked for before it is pushed on.
+FIRST_ROUND = 64.0
+# By which factors epsilon falls, at least and at most, while a residual mass is asked for.
+SMALLEST_DROP, LARGEST_DROP = 0.5, 1 / 16
+# Where more over-relaxation than this is due, mass settles so slowly that FIFO order does not pay.
+SLOW_OMEGA = 1.6
+# Below this, thresholds vanish among the smallest numbers there are.
+SMALLEST_EPSILON = 1e-300
+
+
+@dataclass(frozen=True)
+class PushResult:
+    """What a push left behind, over the touched nodes only: ``H @ estimate + residual == source``."""
+
+    nodes: NDArray[np.int32]
+    estimate: NDArray[np.float64]
+    residual: NDArray[np.float64]
+    operations: int
+    pushes: int
+    epochs: int
+    decay: float
+    converged: bool
+
+    def pushed(self) -> tuple[NDArray[np.int32], NDArray[np.float64]]:
+        """The nodes that were pushed, often far fewer than were touched, and their estimates."""
+        where = np.flatnonzero(self.estimate)
+        return self.nodes[where], self.estimate[where]
+
+    @property
+    def residual_mass(self) -> float:
+        return float(np.abs(self.residual).sum())
+
+
+def local_push(
+    system: LinearSystem,
+    sources: Sequence[int] | NDArray[np.intp],
+    masses: Sequence[float] | NDArray[np.float64],
+    epsilon: float,
+    *,
+    adaptive: bool = True,
+    mass_tolerance: float | None = None,
+    max_operations: int | None = None,
+    max_epochs: int | None = None,
+    measure: bool = False,
+    cancelled: NDArray[np.uint8] = NEVER_CANCELLED,
+) -> PushResult:
+    """Push from distinct `sources` until no residual reaches `epsilon` per neighbour.
+
+    With `mass_tolerance`, epsilon then falls until the residual mass is at most that. `adaptive` allows rounds and
+    sweeps in place of the paper's queue; `measure` sums up the decay of the mass that the paper's local bound rests
+    on. Setting ``cancelled[0]`` from another thread ends the push with KeyboardInterrupt.
+    """
+    first_epsilon = FIRST_ROUND * epsilon if adaptive else epsilon
+    effort = _push.Effort(
+        UNLIMITED if max_operations is None else min(max_operations, UNLIMITED),
+        UNLIMITED if max_epochs is None else min(max_epochs, UNLIMITED),
+        cancelled,
+    )
+    with system.graph.scratch(Workspace) as workspace:
+        workspace.start(sources, masses)
+        while True:
+            converged = _push.push(
+                system.view,
+                workspace,
+                effort,
+                first_epsilon=first_epsilon,
+                epsilon=epsilon,
+                omega=system.omega if adaptive else 0.0,
+                target=mass_tolerance or 0.0,
+                measure=measure,
+            )
+            if mass_tolerance is None or not converged:
+                break
+            mass = workspace.residual_mass()
+            converged = mass <= mass_tolerance
+            if converged or epsilon < SMALLEST_EPSILON:
+                break
+            first_epsilon = epsilon
+            epsilon *= min(SMALLEST_DROP, max(LARGEST_DROP, mass_tolerance / mass))
+        nodes, estimate, residual = workspace.drain()
+    work = (effort.operations, effort.pushes, effort.epochs, effort.decay)
+    return PushResult(nodes, estimate, residual, *work, converged)
+
+
+def fifo_column(
+    system: LinearSystem, u: int, epsilon: float
+) -> tuple[NDArray[np.int32], NDArray[np.float64], NDArray[np.float64]]:
+    """The nodes, estimate and residual of `local_push` from node u, not adaptive; faster."""
+    with system.graph.scratch(Workspace) as workspace:
+        return _push.column(system.view, workspace, u, epsilon)
+
+
+def diagonal_entries(
+    system: LinearSystem, rows: NDArray[np.int32], epsilons: NDArray[np.float64]
+) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """Entries of the diagonal of inv(H), and the mass that the pushes for them left over.
+
+    With ``H z + r = e_u`` from a push, an entry is ``z[u] + r z + r r / pivot`` up to a term of second order in r,
+    which is not negative where r is not.
+    """
+    entries, masses = np.empty(len(rows)), np.empty(len(rows))
+    if system.omega > SLOW_OMEGA:
+        for i, u in enumerate(rows.tolist()):
+            result = local_push(system, [u], [1.0], float(epsilons[i]))
+            z, r = result.estimate, result.residual
+            entries[i] = z[result.nodes == u][0] + r @ (z + r / system.pivots(result.nodes))
+            masses[i] = r.sum()
+        return entries, masses
+    with system.graph.scratch(Workspace) as workspace:
+        _push.diagonal(system.view, workspace, rows, epsilons, entries, masses)
+    return entries, masses

@@ -1,0 +1,447 @@
+"""Personalised PageRank near the seeds: personalized_pagerank_local for one vector, ppr_matrix for many."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Iterable, Mapping
+from dataclasses import dataclass, replace
+from typing import Any, Literal, NamedTuple, cast, overload
+
+import networkx as nx
+import numpy as np
+from numpy.typing import NDArray
+from scipy import sparse
+
+from nx_fastonl._lib.checks import check_count, check_fraction, check_jobs, check_mapping, check_positive
+from nx_fastonl.batch.rows import Row, largest_by_column, rows_of, stack_rows
+from nx_fastonl.graph._dicts import dict_from_arrays
+from nx_fastonl.graph.convert import as_csr_graph
+from nx_fastonl.graph.csr import CSRGraph
+from nx_fastonl.graph.vectors import SparseVector, distribution
+from nx_fastonl.nxapi.dispatch import dispatchable
+from nx_fastonl.push.local import NEVER_CANCELLED, PushResult, local_push
+from nx_fastonl.push.system import LinearSystem
+
+__all__ = ["PageRankInfo", "personalized_pagerank_local", "ppr_matrix"]
+
+# Where a push that aims at an L1 error starts; it falls from there as far as the error asks.
+FIRST_EPSILON = 1e-6
+# The L1 error of the vector that starts everywhere, where none is asked for.
+GLOBAL_TOLERANCE = 1e-6
+# What floating point adds to the L1 error of a vector of walks, times the probability to stop.
+L1_ROUNDING = 1e-15
+ONE = np.ones(1)
+
+
+@dataclass(frozen=True)
+class PageRankInfo:
+    """Statistics of one call of `personalized_pagerank_local`.
+
+    Attributes
+    ----------
+    l1_error : float
+        An upper bound on the L1 distance to the exact vector, before `top_k` cut the result.
+    top_k_certain : bool or None
+        Whether the nodes returned are provably the k largest of the exact vector; None without `top_k`.
+    operations, pushes, epochs : int
+        Edges walked, nodes pushed, and passes over the active nodes.
+
+    Examples
+    --------
+    >>> import networkx as nx
+    >>> import nx_fastonl as fo
+    >>> _, info = fo.personalized_pagerank_local(nx.karate_club_graph(), personalization=22, full_output=True)
+    >>> info.l1_error < 1e-4, info.top_k_certain, info.pushes > 0
+    (True, None, True)
+    """
+
+    l1_error: float
+    top_k_certain: bool | None
+    operations: int
+    pushes: int
+    epochs: int
+
+
+@overload
+def personalized_pagerank_local(
+    G: Any,
+    alpha: float = ...,
+    personalization: Mapping[Hashable, float] | Hashable | Iterable[Hashable] | None = ...,
+    max_iter: int | None = ...,
+    tol: float | None = ...,
+    nstart: Mapping[Hashable, float] | None = ...,
+    weight: str | None = ...,
+    dangling: Mapping[Hashable, float] | None = ...,
+    *,
+    epsilon: float = ...,
+    top_k: int | None = ...,
+    full_output: Literal[False] = ...,
+) -> dict[Any, float]: ...
+@overload
+def personalized_pagerank_local(
+    G: Any,
+    alpha: float = ...,
+    personalization: Mapping[Hashable, float] | Hashable | Iterable[Hashable] | None = ...,
+    max_iter: int | None = ...,
+    tol: float | None = ...,
+    nstart: Mapping[Hashable, float] | None = ...,
+    weight: str | None = ...,
+    dangling: Mapping[Hashable, float] | None = ...,
+    *,
+    epsilon: float = ...,
+    top_k: int | None = ...,
+    full_output: Literal[True],
+) -> tuple[dict[Any, float], PageRankInfo]: ...
+@dispatchable
+def personalized_pagerank_local(
+    G: Any,
+    alpha: float = 0.85,
+    personalization: Mapping[Hashable, float] | Hashable | Iterable[Hashable] | None = None,
+    max_iter: int | None = None,
+    tol: float | None = None,
+    nstart: Mapping[Hashable, float] | None = None,
+    weight: str | None = "weight",
+    dangling: Mapping[Hashable, float] | None = None,
+    *,
+    epsilon: float = 1e-6,
+    top_k: int | None = None,
+    full_output: bool = False,
+) -> dict[Any, float] | tuple[dict[Any, float], PageRankInfo]:
+    """Personalised PageRank of the nodes near the seeds, with an error that is known.
+
+    It takes the parameters of ``nx.pagerank``, in the same order. Unlike there, nodes that were not reached are left
+    out, and `tol` is the error of the answer. It walks only where mass goes, so with the default `epsilon` a call on a
+    graph with millions of nodes takes microseconds to milliseconds.
+
+    Parameters
+    ----------
+    G : nx.Graph, scipy sparse array or CSRGraph
+        Directed or not. The conversion of an nx.Graph is kept: see `CSRGraph.from_networkx`.
+    alpha : float, default 0.85
+        The damping, between 0 and 1: the probability to follow an edge, as in ``nx.pagerank``.
+    personalization : dict, node or collection of nodes, optional
+        The seeds. A dict gives their weights, need not name every node, and is normalised. What is a node of the
+        graph counts as one seed; another iterable as several. By default every node with the same weight: that is not
+        local, and is computed to an L1 error of 1e-6 unless `tol` says otherwise.
+    max_iter : int, optional
+        Passes over the active nodes. Unlimited by default, unlike ``nx.pagerank``: a push always ends, though the work
+        grows as ``1 / (1 - alpha)``.
+    tol : float, optional
+        Ask for an L1 error of at most `tol`, certified, instead of `epsilon`. It may not be below
+        ``2e-15 / (1 - alpha)``, where rounding errors begin.
+    nstart : dict, optional
+        A guess of the answer, ``{node: value}``, from which the push starts instead of from zero: it then pushes only
+        what the guess lacks. The answer differs within its error. A guess takes time for every edge of the graph. It is
+        not used together with `dangling`, if some node has no out-edge.
+    weight : str or None, default "weight"
+        The edge attribute that holds the weight, 1 where it is missing. None ignores weights.
+    dangling : dict, optional
+        Where mass goes from nodes without out-edges, ``{node: weight}``; by default back to the seeds.
+    epsilon : float, default 1e-6
+        A node is pushed only while its residual exceeds this, per neighbour and as a fraction of what the heaviest seed
+        starts with. Used where `tol` is not given. In an undirected graph without weights, with no isolated seed, no
+        value is off by more than `epsilon` times the number of the node's neighbours.
+    top_k : int, optional
+        Return only the k largest values, largest first.
+    full_output : bool, default False
+        Also return a `PageRankInfo`: the error bound, whether the top k are certain, and the work done.
+
+    Returns
+    -------
+    pagerank : dict
+        ``{node: value}`` of the nodes reached. Every other node has 0.
+    info : PageRankInfo
+        With ``full_output=True`` only.
+
+    Raises
+    ------
+    networkx.NodeNotFound
+        If a seed, or a node of `nstart` or `dangling`, is not in the graph.
+    networkx.NetworkXPointlessConcept
+        If `G` has no nodes.
+    networkx.PowerIterationFailedConvergence
+        If `max_iter` passes were not enough.
+    TypeError, ValueError
+        If a parameter is of the wrong type or out of range, or the seeds' weights add up to zero.
+
+    See Also
+    --------
+    ppr_matrix : Many seeds at once, each on its own.
+    fifo_push : The paper's push, which also returns what is left to push.
+
+    Examples
+    --------
+    >>> import networkx as nx
+    >>> import nx_fastonl as fo
+    >>> G = nx.karate_club_graph()
+    >>> top, info = fo.personalized_pagerank_local(G, personalization=22, top_k=3, full_output=True)
+    >>> [(node, round(value, 3)) for node, value in top.items()]
+    [(33, 0.178), (22, 0.166), (32, 0.137)]
+    >>> info.top_k_certain
+    True
+    """
+    graph = as_csr_graph(G, weight)
+    alpha, epsilon = check_fraction("alpha", alpha), check_positive("epsilon", epsilon)
+    if tol is not None:
+        tol = check_positive("tol", tol)
+    check_count("max_iter", max_iter)
+    check_count("top_k", top_k)
+    start = None
+    if nstart is not None:
+        check_mapping("nstart", nstart)
+        rows, values = distribution(graph, nstart, "nstart")
+        start = np.zeros(len(graph))
+        start[rows] = values
+    if dangling is not None:
+        check_mapping("dangling", dangling)
+    if personalization is None and tol is None:
+        tol = GLOBAL_TOLERANCE  # nothing is local about it
+    if personalization is None:
+        seeds = everywhere(graph)
+    else:
+        seeds = distribution(graph, _as_weights(graph, personalization), "personalization")
+    jumps = None if dangling is None else distribution(graph, dangling, "dangling")
+
+    found = pagerank_vector(graph, seeds, jumps, alpha, epsilon, tol, max_iter, start=start)
+    nodes, values, certain = found.nodes, found.values, None
+    if top_k is not None:
+        top = np.argsort(-values, kind="stable")[:top_k]
+        nodes, values, certain = nodes[top], values[top], _top_is_certain(graph, found, top, top_k)
+    pagerank = dict_from_arrays(graph.nodes, nodes, values)
+    if not full_output:
+        return pagerank
+    work = (found.total(counter) for counter in ("operations", "pushes", "epochs"))
+    return pagerank, PageRankInfo(found.l1_error, certain, *work)
+
+
+@dispatchable
+def ppr_matrix(
+    G: Any,
+    sources: Iterable[Hashable] | None = None,
+    alpha: float = 0.85,
+    epsilon: float = 1e-6,
+    top_k: int | None = None,
+    n_jobs: int | None = None,
+    *,
+    tol: float | None = None,
+    weight: str | None = "weight",
+    progress: bool = False,
+) -> sparse.csr_array:
+    """Personalised PageRank from many nodes at once, one row per node.
+
+    Parameters
+    ----------
+    G : nx.Graph, scipy sparse array or CSRGraph
+        Directed or not. The conversion of an nx.Graph is kept: see `CSRGraph.from_networkx`.
+    sources : iterable of nodes, optional
+        The seed of each row, by default every node in turn.
+    alpha : float, default 0.85
+        The damping, between 0 and 1, as in ``nx.pagerank``.
+    epsilon : float, default 1e-6
+        A node is pushed only while its residual exceeds this, per neighbour. Used where `tol` is not given.
+    top_k : int, optional
+        Keep only the k largest values of each row.
+    n_jobs : int, optional
+        Threads to use, by default 1; -1 for one on each core. The result does not depend on it.
+    tol : float, optional
+        Ask for an L1 error of at most `tol` in each row, certified, before `top_k` cuts it.
+    weight : str or None, default "weight"
+        The edge attribute that holds the weight, 1 where it is missing. None ignores weights.
+    progress : bool, default False
+        Show a progress bar (needs tqdm).
+
+    Returns
+    -------
+    scipy.sparse.csr_array
+        Row i belongs to ``sources[i]``; columns follow ``list(G)``. Memory is that of the values kept.
+
+    Raises
+    ------
+    networkx.NodeNotFound
+        If a source is not in the graph.
+    networkx.NetworkXPointlessConcept
+        If `G` has no nodes.
+    TypeError, ValueError
+        If a parameter is of the wrong type or out of range.
+    ImportError
+        If `progress` is asked for and tqdm is not installed.
+
+    See Also
+    --------
+    personalized_pagerank_local
+
+    Examples
+    --------
+    >>> import networkx as nx
+    >>> import nx_fastonl as fo
+    >>> P = fo.ppr_matrix(nx.karate_club_graph(), sources=[0, 33], top_k=5)
+    >>> P.shape, P.nnz
+    ((2, 34), 10)
+    """
+    graph = as_csr_graph(G, weight)
+    alpha, epsilon = check_fraction("alpha", alpha), check_positive("epsilon", epsilon)
+    if tol is not None:
+        tol = check_positive("tol", tol)
+    check_count("top_k", top_k)
+    check_jobs("n_jobs", n_jobs)
+    rows = rows_of(graph, sources, "sources")
+
+    def row(u: int, cancelled: NDArray[np.uint8]) -> Row:
+        found = pagerank_vector(graph, (np.array([u]), ONE), None, alpha, epsilon, tol, cancelled=cancelled)
+        return largest_by_column(found.nodes, found.values, top_k)
+
+    return stack_rows(row, rows, len(graph), n_jobs, progress)
+
+
+class PageRankVector(NamedTuple):
+    """A PageRank vector over the nodes that were pushed, with what is known of its error."""
+
+    nodes: NDArray[np.int32]
+    values: NDArray[np.float64]
+    l1_error: float
+    walks: list[tuple[float, PushResult]]  # the pushes that it is made of, and their factors
+
+    def total(self, counter: str) -> int:
+        return sum(getattr(result, counter) for _, result in self.walks)
+
+
+def pagerank_vector(
+    graph: CSRGraph,
+    seeds: SparseVector,
+    jumps: SparseVector | None,
+    damping: float,
+    epsilon: float = FIRST_EPSILON,
+    tol: float | None = None,
+    max_iter: int | None = None,
+    cancelled: NDArray[np.uint8] = NEVER_CANCELLED,
+    start: NDArray[np.float64] | None = None,
+) -> PageRankVector:
+    """PageRank of `seeds` where dead ends jump to `jumps`, by default back to the seeds.
+
+    `start` is a guess for the whole vector: only what it lacks is pushed. It is not looked at where dead ends jump to
+    anything but the seeds.
+
+    Let Y(b) be the vector of walks from b that die in dead ends, and leak(b) = 1 - |Y(b)| what they lose there. Walks
+    that jump to q instead give x = Y(p) + kappa Y(q) with kappa = leak(p) / (1 - leak(q)). Residuals rho_p and rho_q
+    leave an L1 error of at most |rho_p| + kappa |rho_q|, and 1 + kappa <= 1 / (1 - damping).
+    """
+    system = LinearSystem(graph, shift=0.0, slope=1.0 / damping)
+    rounding = L1_ROUNDING / (1.0 - damping)
+    mass_tolerance = None
+    if tol is not None:
+        if tol < smallest_tolerance(damping):
+            least = f"{smallest_tolerance(damping):.1g}"
+            raise ValueError(f"tol must be at least {least}, where rounding errors begin, got {tol!r}")
+        epsilon = FIRST_EPSILON
+        mass_tolerance = (tol - rounding) * (1.0 - damping if graph.has_dead_ends else 1.0)
+    else:
+        epsilon = _scaled_epsilon(graph, seeds, epsilon)
+
+    guess = None
+    if start is not None and (jumps is None or not graph.has_dead_ends):
+        # x = Y(p) / |Y(p)|, and the leak of Y(p) is what is in dead ends times damping / (1 - damping).
+        kept = 1.0 / (1.0 + damping / (1.0 - damping) * float(start[graph.degrees == 0.0].sum()))
+        guess = kept * start / ((1.0 - damping) * system.pivots(np.arange(len(graph))))
+        seeds = _residual_of(system, seeds, guess)
+
+    def walk(vector: SparseVector) -> tuple[PushResult, NDArray[np.int32], NDArray[np.float64], float]:
+        result = local_push(
+            system, *vector, epsilon, mass_tolerance=mass_tolerance, max_epochs=max_iter, cancelled=cancelled
+        )
+        if not result.converged:
+            raise nx.PowerIterationFailedConvergence(max_iter)
+        if guess is not None:
+            result = replace(result, estimate=guess[result.nodes] + result.estimate)
+        nodes, estimate = result.pushed()
+        degrees = graph.degrees[nodes]
+        values = (1.0 - damping) * system.pivots(nodes) * estimate
+        leak = damping / (1.0 - damping) * float(values[degrees == 0.0].sum()) if graph.has_dead_ends else 0.0
+        return result, nodes, values, leak
+
+    result, nodes, values, leak = walk(seeds)
+    if jumps is None or leak == 0.0:
+        scale = 1.0 / (1.0 - leak)
+        return PageRankVector(nodes, scale * values, scale * result.residual_mass + rounding, [(scale, result)])
+    again, nodes_again, values_again, leak_again = walk(jumps)
+    kappa = leak / (1.0 - leak_again)
+    union, position = np.unique(np.concatenate([nodes, nodes_again]), return_inverse=True)
+    return PageRankVector(
+        union,
+        np.bincount(position, np.concatenate([values, kappa * values_again])).astype(np.float64),
+        result.residual_mass + kappa * again.residual_mass + rounding,
+        [(1.0, result), (kappa, again)],
+    )
+
+
+def _residual_of(system: LinearSystem, source: SparseVector, estimate: NDArray[np.float64]) -> SparseVector:
+    """The residual of an estimate over all nodes: ``source - H @ estimate``."""
+    rows = np.arange(len(system.graph))
+    residual = system.graph.to_scipy().T @ estimate - system.pivots(rows) * estimate
+    residual[source[0]] += source[1]
+    return rows, residual
+
+
+def smallest_tolerance(damping: float) -> float:
+    """The smallest L1 error that can be asked for: twice what rounding may add."""
+    return 2.0 * L1_ROUNDING / (1.0 - damping)
+
+
+def everywhere(graph: CSRGraph) -> SparseVector:
+    """Every node alike."""
+    n = len(graph)
+    return np.arange(n), np.full(n, 1.0 / n)
+
+
+def _scaled_epsilon(graph: CSRGraph, seeds: SparseVector, epsilon: float) -> float:
+    """Epsilon for the heaviest seed's share of the mass, and small enough that this seed is pushed."""
+    rows, masses = seeds
+    heaviest = float(masses.max())
+    u = rows[masses.argmax()]
+    neighbours = int(graph.indptr[u + 1] - graph.indptr[u])
+    return min(epsilon * heaviest, heaviest / max(neighbours, 1))
+
+
+def _error_per_degree(graph: CSRGraph, found: PageRankVector) -> float:
+    """The e in |x - estimate| <= e * D, entry by entry: max(|r| / D), on undirected graphs."""
+    error = 0.0
+    for factor, result in found.walks:
+        degrees = graph.degrees[result.nodes]
+        connected = degrees > 0.0
+        error += factor * float((np.abs(result.residual[connected]) / degrees[connected]).max(initial=0.0))
+    return error
+
+
+def _top_is_certain(graph: CSRGraph, found: PageRankVector, top: NDArray[np.intp], top_k: int) -> bool:
+    """Whether every value of the top k, less its error, beats every other value plus its error."""
+    if len(top) == len(graph):
+        return True
+    if len(top) < top_k:
+        return False
+    error, error_elsewhere = np.full(len(found.nodes), found.l1_error), found.l1_error
+    if not graph.is_directed():
+        per_degree = _error_per_degree(graph, found)
+        error = np.minimum(error, per_degree * graph.degrees[found.nodes] + L1_ROUNDING)
+        error_elsewhere = min(error_elsewhere, per_degree * graph.largest_degree + L1_ROUNDING)
+    rest = np.ones(len(found.nodes), dtype=bool)
+    rest[top] = False
+    rival = (found.values + error)[rest].max(initial=0.0)
+    if len(found.nodes) < len(graph):
+        rival = max(rival, error_elsewhere)
+    return bool((found.values - error)[top].min() > rival)
+
+
+def _as_weights(graph: CSRGraph, personalization: Any) -> Mapping[Hashable, float]:
+    """The seeds as {node: weight}, from a dict or its like, a node, or an iterable of nodes."""
+    if personalization in graph:
+        return {personalization: 1.0}
+    if hasattr(personalization, "items"):
+        return cast(Mapping[Hashable, float], personalization)
+    if isinstance(personalization, str) or not isinstance(personalization, Iterable):
+        return {personalization: 1.0}
+    if isinstance(personalization, np.ndarray):
+        if personalization.ndim != 1 or personalization.dtype == bool:
+            raise ValueError(
+                "an array of seeds must be one-dimensional and hold nodes, "
+                f"got {personalization.dtype} of shape {personalization.shape}"
+            )
+        personalization = personalization.tolist()
+    return dict.fromkeys(personalization, 1.0)

@@ -1,0 +1,316 @@
+"""The commands: as processes where pipes and terminals matter, in this process otherwise."""
+
+import csv
+import io
+import json
+import os
+import shlex
+import sys
+from importlib.machinery import EXTENSION_SUFFIXES
+from pathlib import Path
+from typing import get_args
+
+import networkx as nx
+import pytest
+from numpy.testing import assert_allclose
+
+import nx_fastonl as fo
+from nx_fastonl import datasets, experiments
+from nx_fastonl.cli import commands, installation
+from nx_fastonl.cli.formats import FORMATS
+from nx_fastonl.cli.render import render
+from nx_fastonl.learners.registry import Method
+from tests.cli.helpers import KNOWN, PROGRAM, assert_fails, read, reference, write
+
+LABEL_EXAMPLE = "nx-fastonl label friends.csv clubs.csv"
+
+
+class TestLabel:
+    @pytest.mark.parametrize("file_format", FORMATS)
+    def test_every_format_in_and_out(self, run, club, file_format):
+        if file_format == "parquet":
+            pytest.importorskip("pyarrow")
+        write(club / f"known.{file_format}", {"node": list(KNOWN), "label": list(KNOWN.values())})
+        found = run("label", "weighted.txt", f"known.{file_format}", "--output", f"out.{file_format}")
+        assert (found.returncode, found.stdout) == (0, "")
+        assert found.stderr == "34 nodes, 78 edges; 30 nodes labelled from 4 others\n"
+        columns = read(club / f"out.{file_format}")
+        graph = reference(club)
+        model = fo.OnlineNodeLabeler(graph).fit(KNOWN)
+        rest = [node for node in graph if node not in KNOWN]
+        assert columns["predicted"] == model.predict_many(rest)
+        assert list(map(int, columns["node"])) == rest
+        expected = [
+            model.predict_proba_one(node)[label] for node, label in zip(rest, columns["predicted"], strict=True)
+        ]
+        assert_allclose(list(map(float, columns["probability"])), expected, rtol=1e-12)
+
+    @pytest.mark.usefixtures("club")
+    def test_probabilities_in_several_blocks(self, call, monkeypatch):
+        at_once = call("label", "edges.txt", "some.csv").stdout
+        monkeypatch.setattr(commands, "PROBABILITY_NODES", 7)
+        assert call("label", "edges.txt", "some.csv").stdout == at_once
+
+    def test_online(self, run, club, karate):
+        found = run("label", "weighted.txt", "all.csv", "--online", "--kernel", "K1", "--smoothness", 0.5)
+        expected = fo.online_node_labeling(reference(club), nx.get_node_attributes(karate, "club"), "K1", 0.5)
+        rows = list(csv.DictReader(io.StringIO(found.stdout)))
+        assert found.returncode == 0
+        assert [row["predicted"] or None for row in rows] == list(expected)
+        assert [row["truth"] for row in rows] == list(expected.truth)
+        assert [row["correct"] for row in rows] == [str(right) for right in expected.correct]
+        assert [int(row["node"]) for row in rows] == list(expected.nodes)
+        message = f"error rate {expected.error_rate:.4f}: {expected.mistakes} mistakes in 34 nodes"
+        assert found.stderr == f"34 nodes, 78 edges; {message}\n"
+
+    def test_json_and_standard_input(self, run, club, karate):
+        edges = (club / "edges.txt").read_text()
+        arguments = ("--online", "--json", "--method", "weighted-tree", "--seed", 3)
+        found = run("label", "-", "all.csv", *arguments, input=edges)
+        answer = json.loads(found.stdout)
+        clubs = nx.get_node_attributes(karate, "club")
+        expected = fo.online_node_labeling(reference(club, None), clubs, method="weighted-tree", seed=3)
+        assert (found.returncode, found.stderr) == (0, "")
+        assert (answer["mistakes"], answer["error_rate"]) == (expected.mistakes, expected.error_rate)
+        assert [row["predicted"] for row in answer["predictions"]] == list(expected)
+        assert (answer["nodes"], answer["edges"], answer["labels"], answer["seed"]) == (34, 78, 34, 3)
+
+    @pytest.mark.usefixtures("club")
+    @pytest.mark.parametrize("file_format", ["csv", "json", "parquet"])
+    def test_labels_from_standard_input_tell_their_format(self, file_format, monkeypatch, call):
+        if file_format == "parquet":
+            pytest.importorskip("pyarrow")
+        content = render({"node": list(KNOWN), "label": list(KNOWN.values())}, file_format)
+        monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(content)))
+        assert json.loads(call("label", "edges.txt", "-", "--json").stdout)["classes"] == ["Mr. Hi", "Officer"]
+
+    def test_json_beside_a_file(self, call, club):
+        found = call("label", "edges.txt", "some.csv", "--json", "--output", "out.txt", "--format", "tsv")
+        assert json.loads(found.stdout)["output"] == "out.txt"
+        assert len(read(club / "out.txt", "tsv")["node"]) == 30
+
+    @pytest.mark.usefixtures("club")
+    def test_every_node_has_a_label(self, call):
+        found = call("label", "edges.txt", "all.csv")
+        assert (found.returncode, found.stdout) == (0, "node,predicted,probability\n")
+
+    @pytest.mark.usefixtures("club")
+    @pytest.mark.parametrize("method", get_args(Method))
+    def test_every_method_is_reproducible(self, call, method):
+        once, twice = (call("label", "edges.txt", "some.csv", "--method", method) for _ in range(2))
+        assert once.stdout == twice.stdout
+        assert once.stdout.count("\n") == 31
+
+
+class TestExample:
+    def test_files(self, call, tmp_path, karate):
+        found = call("example")
+        assert (found.returncode, found.stderr) == (0, "")
+        assert found.stdout.splitlines() == ["friends.csv", "clubs.csv", "Try next: " + LABEL_EXAMPLE]
+        friends, clubs = read(tmp_path / "friends.csv"), read(tmp_path / "clubs.csv")
+        assert list(friends) == ["source", "target", "weight"]
+        edges = zip(*(map(int, column) for column in friends.values()), strict=True)
+        assert list(edges) == list(karate.edges(data="weight"))
+        assert list(clubs) == ["node", "label"]
+        labels = dict(zip(map(int, clubs["node"]), clubs["label"], strict=True))
+        assert len(labels) == 10
+        assert set(labels.values()) == {"Mr. Hi", "Officer"}
+        assert labels.items() <= nx.get_node_attributes(karate, "club").items()
+
+    def test_what_to_try_next_runs(self, call):
+        call("example")
+        found = call(*shlex.split(LABEL_EXAMPLE)[1:])
+        assert found.stderr == "34 nodes, 78 edges; 24 nodes labelled from 10 others\n"
+
+    def test_folder(self, call, tmp_path):
+        found = call("example", "--out", "my data/karate", "--json")
+        files = ["my data/karate/friends.csv", "my data/karate/clubs.csv"]
+        assert json.loads(found.stdout) == {"files": files, "next": shlex.join(["nx-fastonl", "label", *files])}
+        assert all((tmp_path / file).is_file() for file in files)
+
+    def test_twice(self, call):
+        assert call("example").stdout == call("example").stdout
+
+    @pytest.mark.parametrize("name", ["friends.csv", "clubs.csv"])
+    def test_a_file_with_other_content_is_not_overwritten(self, call, tmp_path, name):
+        (tmp_path / name).write_text("mine\n")
+        message = f"{name} exists and has other content: move it away, or name a folder with --out"
+        assert_fails(call("example"), message)
+        assert [(path.name, path.read_text()) for path in tmp_path.iterdir()] == [(name, "mine\n")]
+
+
+class TestPageRank:
+    def test_values(self, run, club):
+        found = run("ppr", "weighted.txt", "--source", 22, "--source", 0, "--alpha", 0.9, "--top", 5)
+        expected, info = fo.personalized_pagerank_local(reference(club), 0.9, [22, 0], top_k=5, full_output=True)
+        rows = list(csv.DictReader(io.StringIO(found.stdout)))
+        assert found.returncode == 0
+        assert [int(row["node"]) for row in rows] == list(expected)
+        assert_allclose([float(row["value"]) for row in rows], list(expected.values()), rtol=1e-12)
+        assert info.top_k_certain
+        message = f"L1 error at most {info.l1_error:.1e}; these are certain to be the largest"
+        assert found.stderr == f"34 nodes, 78 edges; {message}\n"
+
+    def test_directed_with_a_tolerance(self, call, tmp_path):
+        (tmp_path / "links.csv").write_text(
+            "source,target,weight\nhome,news,2\nnews,about,1\nabout,home,1\nhome,about,1\n"
+        )
+        found = call("ppr", "links.csv", "--directed", "--source", "home", "--tol", 1e-10, "--output", "out.json")
+        G = nx.read_weighted_edgelist(tmp_path / "links.csv", "source", ",", create_using=nx.DiGraph)
+        G.remove_nodes_from(["source", "target"])
+        exact = nx.pagerank(G, personalization={"home": 1}, tol=1e-14)
+        columns = read(tmp_path / "out.json")
+        assert found.returncode == 0
+        assert columns["node"] == sorted(exact, key=lambda node: -exact[node])
+        assert_allclose(columns["value"], [exact[node] for node in columns["node"]], atol=1e-10)
+
+    def test_json_has_the_certificate(self, call, club):
+        answer = json.loads(call("ppr", "weighted.txt", "--source", 5, "--epsilon", 1e-3, "--json").stdout)
+        graph = reference(club)
+        expected, info = fo.personalized_pagerank_local(graph, personalization=5, epsilon=1e-3, full_output=True)
+        assert {row["node"]: row["value"] for row in answer["values"]} == pytest.approx(expected)
+        assert (answer["sources"], answer["alpha"], answer["top_certain"]) == ([5], 0.85, None)
+        assert (answer["l1_error"], answer["operations"]) == (pytest.approx(info.l1_error), info.operations)
+
+
+class TestInfo:
+    def test_what_works(self, run):
+        found = run("info", "--json")
+        report = json.loads(found.stdout)
+        assert (found.returncode, found.stderr) == (0, "")
+        assert report["packages"]["nx_fastonl"] == fo.__version__
+        assert report["packages"]["networkx"] == nx.__version__
+        assert report["backend"]
+        assert {"graph._dicts", "push._push", "learners._stream"} <= report["compiled"].keys()
+        assert all(report["compiled"].values())
+
+    def test_compiled_modules_are_where_they_are_looked_for(self):
+        package = Path(fo.__file__).parent
+        built = {
+            ".".join((*path.parent.relative_to(package).parts, path.name.split(".")[0]))
+            for suffix in EXTENSION_SUFFIXES
+            for path in package.rglob(f"*{suffix}")
+        }
+        assert set(installation.compiled_modules()) <= built  # which may hold what an older version left behind
+
+    def test_what_does_not_work(self, call, monkeypatch):
+        monkeypatch.setattr(installation, "compiled_modules", lambda: ["push._push", "push._pull"])
+        monkeypatch.setattr(installation, "OPTIONAL_PACKAGES", ("no-such-package",))
+        monkeypatch.delenv(datasets.DATA_HOME, raising=False)
+        monkeypatch.setitem(sys.modules, "pooch", None)
+        lines = call("info").stdout.splitlines()
+        assert "compiled modules  push._pull cannot be loaded" in lines
+        assert "no-such-package   not installed" in lines
+        assert "data folder       unknown without pooch" in lines
+
+    def test_a_module_that_is_not_built(self, call, monkeypatch):
+        monkeypatch.setitem(sys.modules, "nx_fastonl.push._push", None)
+        assert "compiled modules  push._push cannot be loaded" in call("info").stdout.splitlines()
+
+
+class TestDatasets:
+    def test_those_that_are_there(self, call, tmp_path):
+        (tmp_path / "cora.npz").touch()
+        rows = json.loads(call("datasets", "--json", "--data-home", tmp_path).stdout)
+        assert [row["name"] for row in rows] == list(datasets.DATASETS)
+        there = {row["name"] for row in rows if row["available"]}
+        assert {"karate", "digits", "cora"} <= there
+        assert "ogbn-arxiv" not in there
+        assert all(row["description"] == datasets.summary(row["name"]) for row in rows)
+
+    def test_without_pooch(self, call, monkeypatch):
+        monkeypatch.delenv(datasets.DATA_HOME, raising=False)
+        monkeypatch.setitem(sys.modules, "pooch", None)
+        lines = [line.split(None, 2) for line in call("datasets").stdout.splitlines()]
+        assert ["karate", "yes", datasets.summary("karate")] in lines
+        assert ["cora", "no", datasets.summary("cora")] in lines
+
+
+class TestDemo:
+    @pytest.fixture
+    def _small(self, monkeypatch):
+        pytest.importorskip("matplotlib")
+        monkeypatch.setattr(datasets, "load_digits_graph", datasets.load_karate)
+
+    @pytest.mark.usefixtures("_small")
+    def test_json(self, call, tmp_path):
+        found = call("demo", "--json", "--seed", 4, "--out", "curves.svg")
+        answer = json.loads(found.stdout)
+        assert (found.returncode, found.stderr) == (0, "")
+        assert [row["method"] for row in answer["methods"]] == list(get_args(Method))
+        assert all(row["accuracy"] == pytest.approx(1 - row["mistakes"] / 34) for row in answer["methods"])
+        assert [path.name for path in tmp_path.iterdir()] == [answer["picture"]] == ["curves.svg"]
+        assert b"<svg" in (tmp_path / "curves.svg").read_bytes()
+
+    @pytest.mark.usefixtures("_small")
+    def test_plain_text(self, call, tmp_path):
+        lines = call("demo").stdout.splitlines()
+        assert lines[0].split() == ["method", "accuracy", "mistakes", "seconds"]
+        assert [line.split()[0] for line in lines[1:7]] == list(get_args(Method))
+        assert lines[-1] == "Picture of the error rates: nx-fastonl-demo.png"
+        assert (tmp_path / "nx-fastonl-demo.png").read_bytes().startswith(b"\x89PNG")
+
+    @pytest.mark.skipif(sys.platform == "win32", reason="pseudo-terminals")
+    def test_live_table_on_a_terminal(self, tmp_path):
+        for package in ("rich", "sklearn", "matplotlib"):
+            pytest.importorskip(package)
+        pexpect = pytest.importorskip("pexpect")
+        screen = pexpect.spawn(
+            PROGRAM[0],
+            [*PROGRAM[1:], "demo"],
+            cwd=str(tmp_path),
+            env={**os.environ, "OPENBLAS_NUM_THREADS": "1"},  # more would wait for each other on a busy machine
+            dimensions=(40, 100),
+            timeout=60,
+            encoding="utf-8",
+        )
+        screen.expect(r"fastonl +\r\n")  # a method that is yet to run
+        screen.expect(r"fastonl +0\.9\d\d +\d+ +\d+\.\d\d +\r\n +fastonl-fifo +\r\n")
+        screen.expect(r"weighted-tree +0\.9\d\d +\d+ +\d+\.\d\d")
+        screen.expect("Picture of the error rates: nx-fastonl-demo.png")
+        screen.expect(pexpect.EOF)
+        screen.close()
+        assert screen.exitstatus == 0
+        assert [path.name for path in tmp_path.iterdir()] == ["nx-fastonl-demo.png"]
+
+
+class TestExperiment:
+    def test_list(self, call):
+        lines = call("experiment").stdout.splitlines()[1:]
+        assert [line.split()[0] for line in lines] == list(experiments.EXPERIMENTS)
+
+    def test_arguments(self, call, monkeypatch):
+        seen = {}
+
+        def run(name, **options):
+            seen.update(name=name, **options)
+            pd = pytest.importorskip("pandas")
+            return pd.DataFrame({"graph": ["a", "b"], "x": [0.25, None]}).set_index("graph")
+
+        monkeypatch.setattr(experiments, "run", run)
+        monkeypatch.setattr(experiments, "summary", lambda _, frame: frame)
+        arguments = "--graphs cora,karate --trials 3 --n-jobs 2 --out there --data-home here"
+        lines = call("experiment", "nnz", *arguments.split()).stdout.splitlines()
+        assert lines[0] == f"{experiments.EXPERIMENTS['nnz'].title}: the fraction of the nodes reached, by step"
+        assert [line.split() for line in lines[2:5]] == [["graph", "x"], ["a", "0.25"], ["b"]]
+        assert seen == {
+            "name": "nnz", "graphs": ["cora", "karate"], "trials": 3, "quick": False, "n_jobs": 2, "out": Path("there"),
+            "data_home": "here", "progress": False,
+        }  # fmt: skip
+
+    def test_quick(self, run, tmp_path):
+        pytest.importorskip("matplotlib")
+        found = run("experiment", "nnz", "--quick", "--graphs", "karate", "--out", "there")
+        assert (found.returncode, found.stderr) == (0, "")
+        lines = found.stdout.splitlines()
+        assert lines[3].startswith("karate")
+        assert lines[-1] == "All results: there/nnz-quick.csv, there/nnz-quick.png"
+        assert all((tmp_path / "there" / f"nnz-quick.{suffix}").is_file() for suffix in ("csv", "png"))
+
+    def test_json(self, call, tmp_path):
+        pytest.importorskip("matplotlib")
+        report = json.loads(call("experiment", "nnz", "--graphs", " karate, ", "--trials", 1, "--json").stdout)
+        assert report["experiment"] == "nnz"
+        assert report["summary"][0]["graph"] == "karate"
+        assert all((tmp_path / file).is_file() for file in report["files"])
+        assert list(json.loads(call("experiment", "--json").stdout)) == list(experiments.EXPERIMENTS)

@@ -1,0 +1,97 @@
+import io
+
+import pytest
+
+from nx_fastonl.cli.edge_lists import parse_graph
+from nx_fastonl.cli.formats import TableError
+from nx_fastonl.cli.label_tables import parse_labels, read_labels
+from nx_fastonl.cli.render import render
+
+GRAPH = parse_graph(io.BytesIO(b"a,b\nb,c\n"), "g.csv")
+
+
+@pytest.mark.parametrize(
+    ("file_format", "content"),
+    [
+        ("csv", b"a,x\nb,\nc,y\n"),
+        ("csv", b"node,label\na,x\nc,y\n"),
+        ("csv", b"\xef\xbb\xbfLabel, Node\r\nx, a\r\ny, c\r\n"),
+        ("tsv", b"# known\na\tx\n\nc\ty\n"),
+        ("csv", b"node label\na x\nc y\n"),
+        ("json", b'{"a": "x", "b": null, "c": "y"}'),
+        ("json", b'[{"node": "a", "label": "x"}, {"label": "y", "node": "c"}]'),
+    ],
+)
+def test_forms(file_format, content):
+    found = parse_labels(content, "labels", file_format, GRAPH)
+    assert list(found.items()) == [("a", "x"), ("c", "y")]
+
+
+def test_parquet_made_by_pandas(tmp_path):
+    pytest.importorskip("pyarrow")
+    pd = pytest.importorskip("pandas")
+    frame = pd.DataFrame({"node": ["b", "a", "c"], "label": pd.Categorical(["x", None, "y"])}, index=[5, 2, 7])
+    frame.to_parquet(tmp_path / "labels.parquet")  # with the index in a column of its own
+    assert read_labels(str(tmp_path / "labels.parquet"), GRAPH) == {"b": "x", "c": "y"}
+
+
+@pytest.mark.parametrize("file_format", ["json", "parquet"])
+def test_types_of_labels_are_kept(file_format):
+    if file_format == "parquet":
+        pytest.importorskip("pyarrow")
+    content = render({"node": ["a", "b", "c"], "label": [7, None, 8]}, file_format)
+    assert parse_labels(content, "labels", file_format, GRAPH) == {"a": 7, "c": 8}
+
+
+def test_integers_and_texts_follow_the_graph():
+    integers = parse_graph(io.BytesIO(b"1 2\n2 3\n"), "g.csv")
+    assert list(parse_labels(b'{"3": 0, "1": 1}', "labels", "json", integers)) == [3, 1]
+    assert list(parse_labels(b'[{"node": 3, "label": 0}]', "labels", "json", integers)) == [3]
+    assert parse_labels(b"3,0\n", "labels", "csv", integers) == {3: "0"}
+    texts = parse_graph(io.BytesIO(b"1 x\n"), "g.csv")
+    assert list(parse_labels(b'[{"node": 1, "label": 0}]', "labels", "json", texts)) == ["1"]
+
+
+@pytest.mark.parametrize(
+    ("file_format", "content", "message"),
+    [
+        ("csv", b"", "f has no labels"),
+        ("csv", b"node,label\n", "f has no labels"),
+        ("csv", b"a,\n", "f has no labels"),
+        ("csv", b"a,x\nd,y\n", "f, line 2: node 'd' is not in g.csv"),
+        ("csv", b"id,kind\na,x\n", "f, line 1: node 'id' is not in g.csv; a header should read node, label"),
+        ("csv", b"a,x\n\na,y\n", "f, line 3: node 'a' is listed twice, first in line 1"),
+        ("csv", b"node,class\na,x\n", "f, line 1: columns node, class; expected node, label"),
+        ("csv", b"node,label,age\na,x,3\n", "f, line 1: columns node, label, age; expected node, label"),
+        ("csv", b"a,x,3\n", "f, line 1: 3 columns (a, x, 3); expected node, label"),
+        ("csv", b"a,x\nb\n", "f, line 2: 1 column (b); expected node, label"),
+        ("csv", b"a,x\n\xff,y\n", "f, line 2: not text in UTF-8"),
+        ("json", b"", "f, line 1: not JSON: Expecting value"),
+        ("json", b'{"a": "x",\n "b"}', "f, line 2: not JSON: Expecting ':' delimiter"),
+        ("json", b"\xff\xff", "f: not JSON"),
+        ("json", b"[" * 100_000, "f: not JSON"),
+        ("json", b"{}", "f has no labels"),
+        ("json", b"3", 'f, entry 1: expected {"node": ..., "label": ...}, got 3'),
+        ("json", b'[["a", "x"]]', 'f, entry 1: expected {"node": ..., "label": ...}, got ["a", "x"]'),
+        ("json", b'[{"node": "a"}]', "f, entry 1: columns node; expected node, label"),
+        ("json", b"[{}]", "f, entry 1: columns none; expected node, label"),
+        ("json", b'{"a": "x", "d": "y"}', "f, entry 2: node 'd' is not in g.csv"),
+        ("json", b'{"a": "x", "a": "y"}', "f, entry 2: node 'a' is listed twice, first in entry 1"),
+        ("json", b'{"a": ["x"]}', "f, entry 1: node 'a' has a label that is not a text, a number, true or false"),
+        ("parquet", b"a,x\n", "f: not a Parquet file"),
+    ],
+)
+def test_what_is_wrong_and_where(file_format, content, message):
+    if file_format == "parquet":
+        pytest.importorskip("pyarrow")
+    with pytest.raises(TableError) as caught:
+        parse_labels(content, "f", file_format, GRAPH)
+    assert str(caught.value) == message
+
+
+def test_columns_of_parquet():
+    pytest.importorskip("pyarrow")
+    with pytest.raises(TableError, match=r"^f: columns id, label, age; expected node, label$"):
+        parse_labels(render({"id": ["a"], "label": ["x"], "age": [3]}, "parquet"), "f", "parquet", GRAPH)
+    with pytest.raises(TableError, match=r"^f, row 2: node 'd' is not in g\.csv$"):
+        parse_labels(render({"node": ["a", "d"], "label": [1, 2]}, "parquet"), "f", "parquet", GRAPH)

@@ -1,0 +1,253 @@
+import re
+from itertools import pairwise
+
+import networkx as nx
+import numpy as np
+import pytest
+from numpy.testing import assert_allclose
+
+import nx_fastonl as fo
+from nx_fastonl.plotting import plot_labels, plot_pagerank
+from tests.plotting.helpers import legend_texts
+
+pd = pytest.importorskip("pandas")
+plt = pytest.importorskip("matplotlib.pyplot")
+
+from matplotlib.collections import LineCollection  # noqa: E402  after the check that matplotlib is there
+from matplotlib.colors import to_hex  # noqa: E402
+
+
+def drawn(ax, label):
+    """Where nodes of this kind were drawn, as a set of points."""
+    found = [kind for kind in ax.collections if kind.get_label() == label]
+    return {tuple(point) for kind in found for point in np.asarray(kind.get_offsets()).tolist()}
+
+
+def points(pos, nodes):
+    return {tuple(map(float, pos[v])) for v in nodes}
+
+
+# Labels
+
+
+@pytest.fixture
+def pos(karate):
+    return nx.circular_layout(karate)
+
+
+def test_every_label_has_its_nodes(ax, karate, pos):
+    labels = {v: karate.nodes[v]["club"] for v in karate if v % 5}
+    assert plot_labels(karate, labels, pos=pos, ax=ax) is ax
+    for club in ("Mr. Hi", "Officer"):
+        assert drawn(ax, club) == points(pos, [v for v in labels if labels[v] == club])
+    assert drawn(ax, "no label") == points(pos, range(0, 34, 5))
+    assert legend_texts(ax) == ["Mr. Hi", "Officer", "no label"]
+
+
+def test_crosses_are_the_mistakes(ax, karate, pos):
+    seq = fo.online_node_labeling(karate, "club")
+    plot_labels(karate, seq, pos=pos, ax=ax)
+    assert legend_texts(ax) == ["Mr. Hi", "Officer", "no label", "mistake"]
+    wrong = [v for v, right in zip(seq.nodes, seq.correct, strict=True) if not right]
+    assert drawn(ax, "mistake") == points(pos, wrong)
+    assert len(wrong) == seq.mistakes > 1
+
+
+def test_what_counts_as_a_mistake(ax):
+    G, pos = nx.path_graph(6), {v: (v, 0) for v in range(6)}
+    labels = {0: "a", 1: "a", 2: None, 3: float("nan"), 4: "a"}
+    truth = {0: "a", 1: "b", 2: "b", 3: None, 5: "b"}  # 4 has no true label, 5 was not predicted
+    plot_labels(G, labels, truth, pos, ax)
+    assert drawn(ax, "mistake") == points(pos, [1, 2])
+    assert drawn(ax, "no label") == points(pos, [2, 3, 5])
+
+
+def test_truth_that_is_passed_replaces_that_of_the_sequence(ax, karate):
+    seq = fo.online_node_labeling(karate, "club")
+    plot_labels(karate, seq, truth={}, ax=ax)
+    assert "mistake" not in legend_texts(ax)
+
+
+def test_labels_differ_in_colour_and_in_shape(ax):
+    G = nx.empty_graph(30)
+    plot_labels(G, {v: v for v in G}, ax=ax)
+    kinds = [kind for kind in ax.collections if kind.get_label() in set(map(str, G))]
+    looks = [(to_hex(kind.get_facecolor()[0]), kind.get_paths()[0].vertices.tobytes()) for kind in kinds]
+    assert [kind.get_label() for kind in kinds] == list(map(str, G))  # numbers in their order, not as text
+    assert len({colour for colour, _ in looks[:7]}) == 7
+    assert len(set(looks)) == 30
+    assert all(look != other for (_, look), (_, other) in pairwise(looks))
+    assert "#000000" not in {colour for colour, _ in looks}  # a cross is black
+
+
+def test_a_label_has_the_same_colour_whether_it_is_predicted_or_only_true():
+    G = nx.path_graph(3)
+    truth = {0: "a", 1: "b", 2: "c"}
+    colours = []
+    for labels in (truth, {0: "c", 1: "c", 2: "c"}):
+        _, ax = plt.subplots()
+        plot_labels(G, labels, truth, ax=ax)
+        (kind,) = [kind for kind in ax.collections if kind.get_label() == "c"]
+        colours.append(to_hex(kind.get_facecolor()[0]))
+    assert colours[0] == colours[1]
+
+
+def test_labels_of_several_types(ax):
+    plot_labels(nx.path_graph(4), {0: "a", 1: 1, 2: np.int64(1), 3: np.str_("a")}, ax=ax)
+    assert legend_texts(ax) == ["a", "1"]
+
+
+def test_labels_in_a_series(ax, karate, pos):
+    truth = pd.Series({v: karate.nodes[v]["club"] for v in karate})
+    plot_labels(karate, truth.where(truth.index > 4, "Officer"), truth, pos, ax)
+    assert drawn(ax, "mistake") == points(pos, range(5))
+
+
+def test_default_layout_is_always_the_same(ax, karate):
+    plot_labels(karate, dict.fromkeys(karate, "a"), ax=ax)
+    assert drawn(ax, "a") == points(nx.spring_layout(karate, seed=0), karate)
+
+
+@pytest.mark.parametrize(
+    "G",
+    [
+        fo.CSRGraph.from_edges([0, 1], [1, 2], weights=[0.5, 2]),
+        nx.to_scipy_sparse_array(nx.path_graph(3)),
+        nx.DiGraph([(0, 1), (2, 1)]),
+        nx.MultiGraph([(0, 1), (0, 1), (1, 2)]),
+    ],
+    ids=["CSRGraph", "scipy", "DiGraph", "MultiGraph"],
+)
+def test_kinds_of_graph(ax, G):
+    pos = {v: (v, v % 2) for v in range(3)}
+    plot_labels(G, {0: "a"}, pos=pos, ax=ax)
+    segments = {tuple(map(tuple, line.tolist())) for line in ax.collections[0].get_segments()}
+    assert {frozenset(line) for line in segments} == {frozenset({(0, 0), (1, 1)}), frozenset({(1, 1), (2, 0)})}
+    assert drawn(ax, "no label") == points(pos, [1, 2])
+    ax.clear()
+    plot_pagerank(G, 0, pos=pos, ax=ax)
+    assert len(ax.collections[1].get_offsets()) == 3
+
+
+def test_many_edges_are_drawn_faintly(ax):
+    darkness = {}
+    for n in (10, 100):
+        G = nx.complete_graph(n)
+        plot_labels(G, dict.fromkeys(G, "a"), pos=nx.circular_layout(G), ax=ax)
+        darkness[n] = next(c for c in ax.collections if isinstance(c, LineCollection)).get_alpha()
+        ax.clear()
+    assert darkness[10] == 0.5
+    assert darkness[100] == pytest.approx(0.5 * 1000 / 4950)
+
+
+@pytest.mark.parametrize(
+    ("G", "lines"),
+    [(nx.Graph([(0, 0), (0, 1)]), [[(0, 0), (1, 1)]]), (nx.empty_graph(2), [])],
+    ids=["a self-loop", "no edges"],
+)
+def test_graphs_with_self_loops_or_without_edges(ax, G, lines):
+    pos = {0: (0, 0), 1: (1, 1)}
+    plot_labels(G, {0: "a"}, pos=pos, ax=ax)
+    assert (drawn(ax, "a"), drawn(ax, "no label")) == ({(0, 0)}, {(1, 1)})
+    collections = [collection for collection in ax.collections if isinstance(collection, LineCollection)]
+    segments = [line.tolist() for collection in collections for line in collection.get_segments()]
+    assert [[tuple(point) for point in line] for line in segments if line[0] != line[-1]] == lines
+
+
+@pytest.mark.parametrize(
+    ("G", "values"),
+    [(nx.Graph([(0, 0)]), [1.0]), (nx.empty_graph(1), [1.0]), (nx.empty_graph(2), [1.0, 0.0])],
+    ids=["a self-loop", "one node", "no edges"],
+)
+def test_walks_that_cannot_leave_their_source(ax, G, values):
+    plot_pagerank(G, 0, pos={0: (0, 0), 1: (1, 1)}, ax=ax)
+    (nodes,) = [collection for collection in ax.collections if collection.get_array() is not None]
+    assert_allclose(nodes.get_array(), values, atol=1e-5)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "error", "message"),
+    [
+        ({"labels": {99: "a"}}, nx.NodeNotFound, "labels: node 99 is not in the graph"),
+        ({"labels": {}, "truth": {"x": "a"}}, nx.NodeNotFound, "truth: node 'x' is not in the graph"),
+        ({"labels": {}, "pos": {0: (0, 0)}}, nx.NetworkXError, "pos has no position for node 1"),
+        ({"labels": "club"}, TypeError, "labels must be a dict {node: value}, got 'club'"),
+        ({"labels": {}, "truth": "club"}, TypeError, "truth must be a dict {node: value}, got 'club'"),
+        ({"labels": {3: ["a"]}}, TypeError, "a label must be hashable, got ['a'] for node 3"),
+    ],
+)
+def test_bad_labels(karate, arguments, error, message):
+    with pytest.raises(error, match=re.escape(message)):
+        plot_labels(karate, **arguments)
+    assert plt.get_fignums() == []
+
+
+@pytest.mark.parametrize(
+    ("G", "error", "message"),
+    [(nx.Graph(), nx.NetworkXPointlessConcept, "no nodes"), ([(0, 1)], TypeError, "got list")],
+)
+def test_bad_graphs(G, error, message):
+    with pytest.raises(error, match=message):
+        plot_labels(G, {})
+    assert plt.get_fignums() == []
+
+
+# PageRank
+
+
+@pytest.mark.parametrize("alpha", [0.5, 0.85])
+def test_area_and_colour_grow_with_pagerank(ax, karate, pos, alpha):
+    assert plot_pagerank(karate, 22, alpha, pos, ax) is ax
+    expected = nx.pagerank(karate, alpha, personalization={22: 1}, tol=1e-12)
+    nodes = ax.collections[1]
+    at = {tuple(map(float, point)): v for v, point in pos.items()}
+    order = [at[tuple(point)] for point in np.asarray(nodes.get_offsets()).tolist()]
+    values = np.array([expected[v] for v in order])
+    assert_allclose(nodes.get_array(), values, atol=2e-5)  # epsilon = 1e-6 times 17 neighbours
+    areas = nodes.get_sizes()
+    assert_allclose((areas - areas.min()) / np.ptp(areas), (values - values.min()) / np.ptp(values), atol=1e-3)
+    assert (np.diff(areas) <= 0).all()  # small nodes are drawn last
+    assert nodes.get_clim() == (0.0, nodes.get_array().max())
+
+
+def test_source_is_ringed(ax, karate, pos):
+    plot_pagerank(karate, 22, pos=pos, ax=ax)
+    _, nodes, ring = ax.collections
+    assert ring.get_offsets().tolist() == [list(pos[22])]
+    assert ring.get_sizes()[0] > nodes.get_sizes()[nodes.get_offsets().tolist().index(list(pos[22]))]
+    assert len(ring.get_facecolor()) == 0
+
+
+def test_colour_bar_says_what_is_shown(ax, karate):
+    plot_pagerank(karate, 22, ax=ax)
+    _, bar = ax.figure.axes
+    assert bar.get_ylabel() == "personalised PageRank from 22 (alpha = 0.85)"
+
+
+@pytest.mark.parametrize(("n", "names"), [(60, 60), (61, 0)])
+def test_small_graphs_get_names(ax, n, names):
+    G = nx.relabel_nodes(nx.cycle_graph(n), lambda v: f"${v}$")  # not a formula
+    pos = nx.circular_layout(G)
+    plot_pagerank(G, "$0$", pos=pos, ax=ax)
+    assert {text.get_text(): tuple(text.xy) for text in ax.texts} == {v: tuple(pos[v]) for v in list(G)[:names]}
+    assert len(ax.texts) == names
+
+
+def test_nodes_out_of_reach_are_drawn(ax):
+    plot_pagerank(nx.Graph([(0, 1), (2, 3)]), 0, ax=ax)
+    assert sorted(ax.collections[1].get_array())[:2] == [0, 0]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "error", "message"),
+    [
+        ({"source": 99}, nx.NodeNotFound, "source: node 99 is not in the graph"),
+        ({"source": [1, 2]}, nx.NodeNotFound, "source: node [1, 2] is not in the graph"),
+        ({"source": 22, "alpha": 1.5}, ValueError, "alpha must lie strictly between 0 and 1"),
+        ({"source": 22, "pos": {22: (0, 0)}}, nx.NetworkXError, "pos has no position for node 0"),
+    ],
+)
+def test_bad_sources(karate, arguments, error, message):
+    with pytest.raises(error, match=re.escape(message)):
+        plot_pagerank(karate, **arguments)
+    assert plt.get_fignums() == []
