@@ -1,4 +1,4 @@
-.PHONY: help build checked test networkx lint docs bench
+.PHONY: help build checked test wheel networkx lint docs bench
 
 help:  ## List the targets
 	@grep -E '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 12
@@ -11,6 +11,9 @@ checked:  ## Run the test suite against a build with bounds checks
 
 test:  ## Run the test suite
 	python -m pytest
+
+wheel:  ## Build a wheel, install it elsewhere and import every module
+	.ci/wheel
 
 networkx:  ## Run the whole test suite of NetworkX through the backend
 	cd "$$(mktemp -d)" && NETWORKX_TEST_BACKEND=fastonl NETWORKX_FALLBACK_TO_NX=True python -m pytest -q -p no:cacheprovider --pyargs networkx
