@@ -12,7 +12,7 @@ from importlib.metadata import version as installed_version
 from pathlib import Path
 
 import nx_fastonl
-from nx_fastonl.methods import LabelerOptions
+from nx_fastonl.learners.registry import LabelerOptions
 from sphinx_gallery.sorting import ExplicitOrder
 
 IS_ONLINE = bool(os.environ.get("NX_FASTONL_DOCS_ONLINE"))

@@ -2,8 +2,8 @@
 Which labels are certain?
 =========================
 
-FastONL approximates a kernel. ``certify_one`` says of a label whether the exact kernel gives the same, where that can
-be proved without computing the kernel.
+FastONL uses an approximation of a kernel. ``certify_many`` says for each label whether the exact kernel gives the
+same label. It proves this without computing the kernel.
 """
 
 import random
@@ -13,7 +13,7 @@ import nx_fastonl as fo
 import pandas as pd
 
 # %%
-# The labels of a twentieth of the digits are known. They are learned at once; the others are to be labelled.
+# The labels of a twentieth of the digits are known. The model learns them at once. We want the labels of the others.
 
 digits = fo.datasets.load_digits_graph()
 nodes = list(digits.labels)
@@ -25,16 +25,15 @@ model = fo.OnlineNodeLabeler(digits.graph).fit(
 )
 
 # %%
-# The margin is how far the best label is ahead of the second best, and the error is how much the margin can be off. A
-# label is certain where the error is smaller than the margin: below the line in the pictures. ``certify_one`` looks
-# further and further around the node, until that is so or it has walked ``max_operations`` edges.
+# The margin is the distance from the score of the best label to that of the second best. The error is an upper bound
+# on the error of the margin. A label is certain if the error is smaller than the margin. In the pictures this is
+# below the line. ``certify_many`` looks further and further around each node, until the label is certain or until it
+# has walked ``max_operations`` edges.
 
 
 def certify(max_operations):
-    return pd.DataFrame(
-        [model.certify_one(node, max_operations=max_operations) for node in unknown],
-        index=unknown,
-    )
+    answers = model.certify_many(unknown, max_operations=max_operations)
+    return pd.DataFrame(answers, index=unknown)
 
 
 answers = {budget: certify(budget) for budget in (1_000, 10_000, 100_000)}
@@ -60,9 +59,9 @@ plt.show()
 # %%
 # Certain of what?
 # ----------------
-# A certificate speaks of the exact kernel, not of the truth. On a graph this small the kernel's own label can be had
-# too: the one whose known nodes have the largest sum of kernel values with a node. With an ``epsilon`` this small, the
-# values are as good as exact.
+# A certificate is about the exact kernel, not about the truth. On a graph this small we can also compute the label of
+# the exact kernel. For each label, we add up the kernel values between a node and the known nodes with this label.
+# The label with the largest sum wins. With an ``epsilon`` this small, the values are practically exact.
 
 rows = fo.kernel_matrix(digits.graph, known, epsilon=1e-12)
 votes = (
@@ -81,11 +80,12 @@ table.groupby(["edges", "certain"]).agg(
 )
 
 # %%
-# Every certain label is that of the kernel, and so are most of the others: it is the proof that is missing, not the
-# label. But not every certain label is true, for the kernel itself errs. With few edges only the clearest cases are
-# certain, and those are easy; with many, what is left without a proof is close to a tie.
+# Every certain label is that of the kernel. So are most of the other labels: only their proof is missing. But not
+# every certain label is true, because the kernel itself makes mistakes. With few edges only the clearest cases are
+# certain, and those are easy. With many edges, the nodes that stay uncertain are close to a tie.
 #
-# What does speak of the truth is the margin. In ten groups of nodes, from the smallest margins to the largest:
+# The margin does say something about the truth. Here are ten groups of nodes, from the smallest margins to the
+# largest:
 
 answer = table[table.edges == 100_000]
 groups = answer.groupby(pd.qcut(answer.margin, 10))
@@ -93,5 +93,5 @@ groups = answer.groupby(pd.qcut(answer.margin, 10))
 _, ax = plt.subplots(figsize=(5, 3.4), layout="constrained")
 ax.plot(groups.margin.median(), groups.true.mean(), "o-", color="#0072B2")
 ax.set_xlabel("margin, median of the group")
-ax.set_ylabel("part of the labels that are true")
+ax.set_ylabel("fraction of the labels that are true")
 plt.show()

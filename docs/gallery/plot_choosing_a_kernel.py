@@ -2,8 +2,8 @@
 Choosing a kernel and its smoothness
 ====================================
 
-A kernel says which nodes are close, and ``smoothness`` how far a label reaches. Both can be chosen by the mistakes in
-the first part of a stream.
+A kernel says which nodes are close. ``smoothness`` says how far a label reaches. You can choose both by counting the
+mistakes at the beginning of a stream.
 """
 
 import random
@@ -13,15 +13,19 @@ import networkx as nx
 import nx_fastonl as fo
 import pandas as pd
 
+# Otherwise a warning says that the converted graph is kept, and what then must not change.
+nx.config.warnings_to_ignore.add("cache")
+
 digits = fo.datasets.load_digits_graph(as_networkx=True)
 G = digits.graph
 
 # %%
 # What smoothness does
 # --------------------
-# ``smoothness`` is lam / n. The larger it is, the more often labels are expected to change along edges, and the less is
-# learned from far away. A column of the kernel shows it: how close all nodes are to one of them, by their distance in
-# edges. The lines are means over nodes at the same distance, the bands go from the least to the largest.
+# ``smoothness`` is lam / n. A larger value means that labels are expected to change more often along edges, and that
+# less is learned from far away. A column of the kernel shows this. It says how close all nodes are to one of them.
+# Here it is plotted against their distance in edges. The lines are means over nodes at the same distance. The bands
+# go from the smallest to the largest value.
 
 distances = nx.single_source_shortest_path_length(G, 0)
 
@@ -47,9 +51,9 @@ plt.show()
 # %%
 # Accuracy of all candidates
 # --------------------------
-# Three kernels and eight values of smoothness, each on the same five random orders. ``"laplacian"`` has no degrees in
-# its scaling: the smaller smoothness is, the further its mass spreads, and below 0.05 a run takes very long. Here it
-# starts at 0.15.
+# We try three kernels and eight values of smoothness, each on the same five random orders. ``"laplacian"`` has no
+# degrees in its scaling. Its mass spreads further as smoothness gets smaller, and below 0.05 a run takes very long.
+# So it starts at 0.15 here.
 
 candidates = [
     (kernel, smoothness)
@@ -73,14 +77,14 @@ fo.plotting.plot_bands(table, "smoothness", "accuracy", by="kernel", ax=ax)
 plt.show()
 
 # %%
-# Each kernel has its own best smoothness, and at its best each is about as good as the others. Mind that
-# ``"normalized-adjacency"`` runs the other way: unless given, its ``beta`` is the smoothness and grows with it, so that
-# a larger one reaches further.
+# Each kernel has its own best smoothness. At their best, all kernels are about equally good. Note that
+# ``"normalized-adjacency"`` behaves in the opposite way. By default its ``beta`` is the smoothness, so that a larger
+# smoothness reaches further.
 #
 # Early and late
 # --------------
-# A ``LabelSequence`` can be sliced. The first fifth of the stream, where few labels are known, and the rest do not
-# agree on what is best: at first it helps more to learn from far away.
+# A ``LabelSequence`` can be sliced. In the first fifth of the stream few labels are known. Other settings are best
+# there than in the rest of the stream: at first it helps more to learn from far away.
 
 fifth = len(labels) // 5
 table["first fifth"] = [sequence[:fifth].accuracy for sequence in table.sequence]
@@ -101,8 +105,8 @@ plt.show()
 # %%
 # Choosing
 # --------
-# Run all candidates on the first fifth, and go on with the one that made the fewest mistakes. How accurate is it in the
-# rest, beside the default, and the best and the worst in hindsight?
+# Run all candidates on the first fifth, and go on with the one that made the fewest mistakes. How accurate is it in
+# the rest of the stream? We compare it with the default, and with the best and the worst candidate in hindsight.
 
 chosen = table.loc[table.groupby("order")["first fifth"].idxmax()].set_index("order")
 default = table[
@@ -116,5 +120,5 @@ comparison = chosen[["kernel", "smoothness"]].assign(
 comparison.round(3)
 
 # %%
-# The choice stays clear of the worst. On the whole it does not beat the default on this graph: the first fifth favours
-# kernels that reach far, and there are only a few mistakes to tell one from another.
+# The choice is far better than the worst candidate. On this graph it is, on the whole, not better than the default.
+# The first fifth favours kernels that reach far, and the candidates differ only by a few mistakes.

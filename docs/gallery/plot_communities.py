@@ -2,16 +2,18 @@
 The community around a node
 ===========================
 
-To which group does a node belong? A sweep cut finds one by looking around the node alone: it takes the nodes in the
-order of personalised PageRank over degree, and cuts where the smallest part of their edges leads out.
+To which group does a node belong? A sweep cut finds the group, and looks only at the neighbourhood of the node. It
+sorts the nodes by personalised PageRank divided by degree. Then it cuts the list where the smallest fraction of the
+edges leads out.
 """
 
 # %%
 # The sweep
 # ---------
-# The conductance of a set of nodes is the weight of the edges that leave it, over the degrees in it: 0 if nothing
-# leaves, 1 if everything does. Each prefix of the order is one node larger than the last, so one pass is enough: the
-# edges of the new node now leave, except those to nodes inside, which did leave and no longer do.
+# The conductance of a set of nodes is the weight of the edges that leave it, divided by the sum of its degrees. It is
+# 0 if no edge leaves, and 1 if all edges leave. Each prefix of the list has one node more than the one before, so one
+# pass is enough. A new node adds its edges to those that leave. Its edges to nodes inside left the set before, and no
+# longer do.
 
 import time
 
@@ -22,6 +24,8 @@ import nx_fastonl as fo
 import pandas as pd
 
 plt.style.use("tableau-colorblind10")
+# Otherwise a warning says that the converted graph is kept, and what then must not change.
+nx.config.warnings_to_ignore.add("cache")
 
 
 def sweep(G, pagerank, total_degree):
@@ -44,8 +48,9 @@ def sweep(G, pagerank, total_degree):
 # %%
 # A small graph
 # -------------
-# Who in *Les Misérables* belongs with Enjolras? Two characters are joined by the number of chapters they share. The
-# answer is the society of students that he leads, with Gavroche, Mabeuf and a few who meet hardly anybody else.
+# Who in *Les Misérables* belongs to the group of Enjolras? The weight of an edge is the number of chapters that two
+# characters share. The answer is the society of students that he leads, with Gavroche, Mabeuf and a few who meet
+# hardly anybody else.
 
 G = nx.les_miserables_graph()
 pagerank = fo.personalized_pagerank_local(G, personalization="Enjolras")
@@ -62,8 +67,8 @@ plt.show()
 # %%
 # A large graph
 # -------------
-# Now 500 communities of 50 to 150 nodes, some 50,000 nodes in all. A node has ten edges inside its community on
-# average, and two to anywhere.
+# Now we make 500 communities of 50 to 150 nodes, about 50,000 nodes in all. On average a node has ten edges inside
+# its community, and two edges to nodes anywhere.
 
 rng = np.random.default_rng(0)
 sizes = rng.integers(50, 151, size=500)
@@ -82,8 +87,8 @@ total_degree = 2 * G.number_of_edges()
 print(G)
 
 # %%
-# ``epsilon`` decides how far the push goes. It need only reach beyond the community: what it leaves out, the sweep
-# does not see either.
+# ``epsilon`` decides how far the push goes. It must reach a little beyond the community. The sweep does not see nodes
+# that the push did not reach.
 
 seed = 0
 pagerank, info = fo.personalized_pagerank_local(
@@ -108,9 +113,9 @@ plt.show()
 # %%
 # How often is it right?
 # ----------------------
-# Precision is the part of what was found that belongs to the planted community, recall the part of the planted
-# community that was found. The first call above has converted the graph; these find it in NetworkX's cache. Most of the
-# time is the sweep, as that is Python.
+# Precision is the fraction of the nodes found that belong to the planted community. Recall is the fraction of the
+# planted community that was found. The first call above has converted the graph. These calls find the converted graph
+# in NetworkX's cache. The sweep takes most of the time, because it is Python code.
 
 rows = []
 for seed in rng.choice(n, size=40, replace=False).tolist():
@@ -125,7 +130,7 @@ for seed in rng.choice(n, size=40, replace=False).tolist():
         {
             "precision": right / len(found),
             "recall": right / sizes[planted[seed]],
-            "part of nodes reached": len(pagerank) / n,
+            "fraction of nodes reached": len(pagerank) / n,
             "push, milliseconds": 1e3 * (pushed - start),
             "sweep, milliseconds": 1e3 * (swept - pushed),
         }

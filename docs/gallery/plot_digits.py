@@ -2,8 +2,8 @@
 Handwritten digits, one at a time
 =================================
 
-Images of digits arrive one by one. Each is labelled by its place among the images that look like it and came before;
-then its true label is revealed.
+Images of digits arrive one by one. The label of each image is predicted from the similar images that came before.
+Then its true label is revealed.
 """
 
 import random
@@ -13,18 +13,19 @@ import nx_fastonl as fo
 from sklearn.datasets import load_digits
 
 # %%
-# The graph joins each of scikit-learn's 1,797 digits to those that look most like it. Mistakes depend on the order of
-# arrival, so there are several random ones here.
+# The graph joins each of scikit-learn's 1,797 digits to the digits that look most like it. The number of mistakes
+# depends on the order of arrival, so we use several random orders.
 
 digits = fo.datasets.load_digits_graph()
 labels = list(digits.labels.items())
 streams = [random.Random(seed).sample(labels, len(labels)) for seed in range(5)]
 
 # %%
-# One call runs a whole stream: it predicts the label of a node, learns the true one, and goes on to the next. Here are
-# four methods on the same streams: FastONL as one diffusion, FastONL with a push for each node as in the paper, and two
-# simpler methods to compare with. The lines are means over the streams, the bands one standard deviation. With ten
-# digits to discover, the first few nodes are mostly wrong; the picture begins with the tenth.
+# One call runs a whole stream. It predicts the label of a node, learns the true label, and goes on to the next node.
+# We compare four methods on the same streams: FastONL as one diffusion, FastONL with a push for each node as in the
+# paper, and two simpler methods. The lines are means over the streams. The bands are one standard deviation. The ten
+# digits must first be discovered, so the first few predictions are mostly wrong. The picture begins with the tenth
+# node.
 
 methods = ["fastonl", "fastonl-fifo", "weighted-tree", "weighted-majority"]
 sequences = {
@@ -41,12 +42,13 @@ ax.set_xlim(left=10)
 plt.show()
 
 # %%
-# The two forms of FastONL are close to each other, and ahead of the others most of all while few labels are known.
+# The two forms of FastONL are close to each other. They are ahead of the other methods, most of all while few labels
+# are known.
 #
 # When does it err?
 # -----------------
-# Most often at the beginning, while the labels known are few and far between. Take the first stream and count the
-# mistakes in each tenth of it.
+# Most often at the beginning, while few labels are known. We take the first stream and count the mistakes in each
+# tenth of it.
 
 sequence = sequences["fastonl"][0]
 tenth = len(sequence) / 10
@@ -66,8 +68,8 @@ plt.show()
 # %%
 # What was hard?
 # --------------
-# The last mistakes tell more about the images, as by then nearly all others were known. A node's number is that of
-# its image in scikit-learn.
+# The last mistakes say more about the images, because by then nearly all other labels were known. The number of a
+# node is the number of its image in scikit-learn.
 
 frame = sequence.to_pandas()
 last_mistakes = frame[~frame.correct].tail(8)

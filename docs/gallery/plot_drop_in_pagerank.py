@@ -2,19 +2,19 @@
 A drop-in for nx.pagerank
 =========================
 
-The program stays as it is, ``nx.pagerank`` and all; NetworkX hands the call to nx_fastonl. How long does it take then,
-and how far is the answer from the exact one?
+The program still calls ``nx.pagerank``. NetworkX hands the call to nx_fastonl. How long does it take then, and how
+far is the answer from the exact one?
 """
 
 # %%
 # Three ways to switch it on
 # --------------------------
-# By keyword, for one call; by configuration, for a program or a block of it; or by environment, without a change to
-# the program::
+# You can switch it on by keyword, for one call; by configuration, for a program or a block of it; or by environment,
+# without a change to the program::
 #
 #     NETWORKX_BACKEND_PRIORITY=fastonl python program.py
 #
-# nx_fastonl needs to be installed, not imported.
+# nx_fastonl must be installed. It need not be imported.
 
 import time
 
@@ -23,9 +23,8 @@ import networkx as nx
 import pandas as pd
 
 plt.style.use("tableau-colorblind10")
-nx.config.warnings_to_ignore.add(
-    "cache"
-)  # or NetworkX notes that it keeps converted graphs
+# Otherwise NetworkX warns when it uses a converted graph again.
+nx.config.warnings_to_ignore.add("cache")
 
 G = nx.barabasi_albert_graph(50_000, 5, seed=0)
 print(G)
@@ -38,9 +37,9 @@ print("the same answer:", by_keyword == by_configuration)
 # %%
 # How long, and how exact?
 # ------------------------
-# ``l1_error`` is a parameter of this backend alone: it asks for an L1 distance to the exact vector, and 1e-13 is
-# exact enough to measure all others by. The first call converts the graph, later ones find it in NetworkX's cache, so
-# that is cleared to time a first one. NetworkX itself builds its matrix anew at each call.
+# Only this backend has the parameter ``l1_error``. It asks for an L1 distance to the exact vector. With 1e-13 the
+# vector is exact enough to compare the others with it. The first call converts the graph, and later calls find it in
+# NetworkX's cache. So we clear the cache to time a first call. NetworkX itself builds its matrix at each call.
 
 
 def seconds_and_error(exact, **parameters):
@@ -73,9 +72,9 @@ print(table.to_string(formatters={"seconds": "{:.3f}".format, "L1 error": "{:.1e
 # %%
 # The price of an exact answer
 # ----------------------------
-# ``tol`` of NetworkX is a change from one iteration to the next: it stops below ``N * tol``, and how far the answer
-# is off is another matter. Here both are asked for more and more, around node 40,000. Left is faster, lower is
-# better.
+# ``tol`` of NetworkX is not an error. NetworkX stops when one iteration changes the vector by less than ``N * tol``.
+# The distance to the exact vector can be much larger. Here we ask both for more and more exact answers, around node
+# 40,000. Points on the left are faster. Lower points are more exact.
 
 seeds = {40_000: 1}
 backends = {
@@ -92,7 +91,7 @@ for (name, settings), marker in zip(backends.items(), "so", strict=True):
         for parameters in settings
     ]
     ax.loglog(*zip(*points, strict=True), marker=marker, label=name)
-ax.set(xlabel="seconds a call", ylabel="L1 error")
+ax.set(xlabel="seconds per call", ylabel="L1 error")
 ax.set_xticks([0.01, 0.03, 0.1, 0.3, 1], ["0.01", "0.03", "0.1", "0.3", "1"])
 ax.minorticks_off()
 ax.legend(title="backend")

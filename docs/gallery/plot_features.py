@@ -2,17 +2,17 @@
 PageRank as features for scikit-learn
 =====================================
 
-Nodes without attributes, few of which have a label: the rows of ``ppr_matrix`` say for each node which others are
-close to it, and any classifier can learn from that.
+The nodes have no attributes, and few of them have a label. The rows of ``ppr_matrix`` say for each node which others
+are close to it. Any classifier can learn from these rows.
 """
 
 # %%
 # Features
 # --------
-# The graph joins scikit-learn's handwritten digits to those that look like them. Three ways to describe a digit: its
-# pixels, its neighbours (a row of the adjacency matrix), and its personalised PageRank, which reaches beyond the
-# neighbours. PageRank falls off by orders of magnitude with distance, so we take logarithms, on a scale on which 1 is
-# the mean of a row.
+# The graph joins each of scikit-learn's handwritten digits to those that look like it. We describe a digit in three
+# ways: by its pixels, by its neighbours (a row of the adjacency matrix), and by its personalised PageRank, which
+# reaches beyond the neighbours. PageRank falls by orders of magnitude with distance. So we take logarithms, on a
+# scale on which 1 is the mean of a row.
 
 import matplotlib.pyplot as plt
 import numpy as np
@@ -40,9 +40,9 @@ print(f"{closeness.nnz / n:.0f} of {n} values in a row of PageRank are not 0")
 # %%
 # Few labels, many nodes
 # ----------------------
-# For each number of labels and each seed, that many digits are drawn and the others predicted. The same labels go to
-# ``OnlineNodeLabeler.fit``, which needs no features and no classifier, as it works on the graph itself. With few
-# labels on a small graph its default ``epsilon`` is coarse; a smaller one costs little.
+# For each number of labels and each seed, we draw that many digits and predict the others. The same labels go to
+# ``OnlineNodeLabeler.fit``. It needs no features and no classifier, because it works on the graph itself. With few
+# labels on a small graph, its default ``epsilon`` is coarse. A smaller one costs little.
 
 rows = []
 with threadpool_limits(1):  # matrices this small are no faster on several cores
@@ -65,10 +65,10 @@ results = pd.DataFrame(rows, columns=["method", "labels_known", "accuracy"])
 print(results.pivot_table("accuracy", "labels_known", "method").round(3).to_string())
 
 # %%
-# The bands are one standard deviation of five draws. PageRank helps most where labels are few: then hardly a node has
-# a labelled neighbour, but most have labelled nodes some steps away. With hundreds of labels the neighbours alone do
-# about as well. A classifier on PageRank is as good here as the labeler, or a little better; the labeler needs no
-# features, takes milliseconds, and can go on learning one label at a time.
+# The bands are one standard deviation of five draws. PageRank helps most when few labels are known. Then hardly any
+# node has a labelled neighbour, but most have labelled nodes some steps away. With hundreds of labels, the neighbours
+# alone are about as good. A classifier on PageRank is as good here as the labeler, or a little better. The labeler
+# needs no features, takes milliseconds, and can go on learning one label at a time.
 
 fig, ax = plt.subplots(figsize=(6, 4.5), layout="constrained")
 fo.plotting.plot_bands(results, "labels_known", "accuracy", by="method", ax=ax)

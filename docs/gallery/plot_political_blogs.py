@@ -2,21 +2,25 @@
 The sides of political blogs
 ============================
 
-Blogs on politics mostly link to blogs of their own side. Is that enough to tell the side of each blog, as they are
-looked at one after the other?
+Blogs on politics mostly link to blogs of their own side. Is that enough to predict the side of each blog, one after
+the other?
 """
 
 import random
 
 import matplotlib.pyplot as plt
+import networkx as nx
 import numpy as np
 import nx_fastonl as fo
 from sklearn.decomposition import PCA
 
 # %%
-# The blogs are those of L. Adamic and N. Glance, *The political blogosphere and the 2004 US election*, joined where one
-# links to the other. This dataset is downloaded once. Its labels are numbers: 0 is left or liberal, 1 is right or
-# conservative.
+# The blogs are those of L. Adamic and N. Glance, *The political blogosphere and the 2004 US election*. An edge joins
+# two blogs if one links to the other. The dataset is downloaded once. Its labels are numbers: 0 is left or liberal, 1
+# is right or conservative.
+
+# Otherwise a warning says that the converted graph is kept, and what then must not change.
+nx.config.warnings_to_ignore.add("cache")
 
 blogs = fo.datasets.fetch_political_blogs(as_networkx=True)
 G = blogs.graph
@@ -25,15 +29,17 @@ sides = {blog: ["left", "right"][label] for blog, label in blogs.labels.items()}
 # %%
 # The mistakes, on a map
 # ----------------------
-# Blogs arrive in random order. The side of each is predicted from the links and the sides of those before it.
+# Blogs arrive in random order. The side of each blog is predicted from the links and from the sides of the blogs
+# before it.
 
 labels = list(sides.items())
 streams = [random.Random(seed).sample(labels, len(labels)) for seed in range(5)]
 sequence = fo.online_node_labeling(G, streams[0])
 
 # %%
-# Spring layouts take long for so many links. Blogs with similar personalised PageRank belong together, and its first
-# two principal components put them so. The square root keeps a few large values from ruling the map.
+# A spring layout takes long for so many links. Instead, we use the first two principal components of personalised
+# PageRank. They put blogs with similar PageRank close together. The square root keeps a few large values from
+# dominating the map.
 
 pagerank = fo.ppr_matrix(G).toarray()
 places = PCA(2, random_state=0).fit_transform(np.sqrt(pagerank))
@@ -44,11 +50,12 @@ fo.plotting.plot_labels(G, sequence, pos=pos, ax=ax)
 plt.show()
 
 # %%
-# The colours are the predictions, each made when its blog arrived. The first blog got none, as no side was known.
+# The colours are the predictions. Each was made when its blog arrived. The first blog has no prediction, because no
+# side was known.
 #
 # Who was misjudged?
 # ------------------
-# For each blog: how many others it is linked with, and what part of them is on the other side.
+# For each blog, we count the blogs that it is linked with, and compute the fraction of them on the other side.
 
 
 def across(blog):
@@ -82,14 +89,14 @@ ax.scatter(
 )
 ax.set_xscale("log")
 ax.set_xlabel("linked blogs")
-ax.set_ylabel("part of them on the other side")
+ax.set_ylabel("fraction of them on the other side")
 ax.legend()
 plt.show()
 
 # %%
-# Most blogs that were misjudged link mainly across, so that their links speak against them, or have few links, or
-# arrived when little was known. These are the mistakes with the most links; ``arrived`` counts from 1. The dataset has
-# no names of blogs, only numbers.
+# Most of the mistakes are of three kinds. The blog links mainly to the other side, or it has few links, or it arrived
+# when few labels were known. The table shows the mistakes with the most links. ``arrived`` counts from 1. The dataset
+# has numbers instead of names.
 
 mistakes.nlargest(8, "linked")[
     ["node", "arrived", "predicted", "truth", "linked", "across"]
@@ -98,8 +105,8 @@ mistakes.nlargest(8, "linked")[
 # %%
 # More than a vote
 # ----------------
-# Would it do to let the neighbours vote whose side is known already? Here are both on five orders, as means with a band
-# of one standard deviation.
+# A simpler method lets the neighbours vote whose side is already known. Is it as good? Here are both methods on five
+# orders, as means with a band of one standard deviation.
 
 sequences = {
     method: [
@@ -113,5 +120,5 @@ fo.plotting.plot_error_curves(sequences, ax=ax)
 plt.show()
 
 # %%
-# FastONL is ahead from early on: a neighbour's neighbours count too, and a vote has nothing to say about a blog none of
-# whose neighbours is known.
+# FastONL is ahead from early on, for two reasons. It also uses the neighbours of the neighbours. And a vote says
+# nothing about a blog if no side of its neighbours is known.

@@ -2,8 +2,8 @@
 What a push does
 ================
 
-``fifo_push`` is the loop behind the package. Mass starts at a node; a part of it settles wherever it comes by, the rest
-moves on to the neighbours, and what is too little to matter is left lying.
+``fifo_push`` is the basic loop of the package. Mass starts at a node. A push at a node settles a fraction of its mass
+there and moves the rest to the neighbours. A node whose mass is too small is not pushed.
 """
 
 import matplotlib.pyplot as plt
@@ -12,9 +12,12 @@ import nx_fastonl as fo
 import pandas as pd
 from matplotlib.colors import LogNorm
 
+# Otherwise a warning says that the converted graph is kept, and what then must not change.
+nx.config.warnings_to_ignore.add("cache")
+
 # %%
-# What is estimated is personalised PageRank: how often a random walk from a node ends at each other node, if it stops
-# with the same probability at each step. In the karate club, from member 22:
+# The push estimates personalised PageRank. A random walk starts at a node and stops with the same probability at each
+# step. PageRank says how often it ends at each other node. Here is PageRank in the karate club, from member 22:
 
 G = nx.karate_club_graph()
 _, ax = plt.subplots(figsize=(5.5, 4.4), layout="constrained")
@@ -24,10 +27,12 @@ plt.show()
 # %%
 # Estimate and residual
 # ---------------------
-# A node is pushed while it holds at least ``epsilon`` for each neighbour. With a coarse one, few are. The estimate is
-# what has settled, the residual what has not moved on; together they are the mass of 1 that was there at first.
+# A node is pushed only while its residual is at least ``epsilon`` per neighbour. With a large ``epsilon``, few nodes
+# are pushed. The estimate is the mass that has settled. The residual is the mass that was not pushed. Together they
+# are the mass of 1 at the start.
 #
-# Beware that ``alpha`` is the probability to stop here, as in the paper, and 1 minus that in ``nx.pagerank`` and above.
+# Note that ``alpha`` is the probability to stop here, as in the paper. In ``nx.pagerank`` and in ``plot_pagerank``
+# above it is 1 minus that.
 
 estimate, residual = fo.fifo_push(G, 22, alpha=0.15, epsilon=0.01)
 table = (
@@ -41,7 +46,7 @@ table.round(3)
 # %%
 # As epsilon shrinks
 # ------------------
-# On a grid the region that is touched can be seen. It depends on ``epsilon``, not on the size of the grid; white nodes
+# A grid shows which region is touched. The region depends on ``epsilon``, not on the size of the grid. White nodes
 # were not pushed.
 
 side, middle = 41, (20, 20)
@@ -63,8 +68,8 @@ plt.show()
 # %%
 # The error is known
 # ------------------
-# The mass that is left is the L1 error of the estimate: not a bound, but the error itself. A comparison with NetworkX
-# shows it.
+# The sum of the residuals is the L1 error of the estimate. It is not only a bound, but the error itself. A comparison
+# with NetworkX shows this.
 
 exact = nx.pagerank(
     grid, alpha=0.85, personalization={middle: 1}, tol=1e-14, max_iter=1_000
@@ -103,9 +108,9 @@ plt.show()
 # %%
 # The work is bounded
 # -------------------
-# An operation is a step along an edge. The worst-case bound is known before the push, and is the same for every graph.
-# The local bound is known after it, from what the push met on its way; here it is by far the closer one as ``epsilon``
-# shrinks.
+# An operation is a step along an edge. The worst-case bound is known before the push, and is the same for every
+# graph. The local bound is known after the push, and depends on the nodes that the push reached. As ``epsilon``
+# shrinks, the local bound is much closer to the operations here.
 
 _, ax = plt.subplots(figsize=(5, 3.4), layout="constrained")
 styles = {

@@ -2,16 +2,17 @@
 Recommendations at query time
 =============================
 
-What might this reader like to read next? Personalised PageRank answers at the moment of the question, from the graph
-of who read what: nothing is trained, and a book that was read a second ago counts.
+What might this reader like to read next? Personalised PageRank answers from the graph of who read what, at the moment
+of the question. Nothing is trained. A book that was read a second ago already counts.
 """
 
 # %%
 # A catalogue
 # -----------
-# Twenty thousand readers, five thousand books, and an edge for every book that somebody has read. Each reader and each
-# book belongs to one of 25 tastes, and seven in ten books of a reader are of their own taste. A few books are read by
-# very many, most by a handful. The tastes are what we hope to rediscover: the graph does not contain them.
+# There are twenty thousand readers and five thousand books. An edge joins a reader to each book that they have read.
+# Each reader and each book has one of 25 tastes, and seven in ten books of a reader are of their own taste. A few
+# books have very many readers. Most books have only a few. The graph does not contain the tastes. We hope to find
+# them again.
 
 import time
 
@@ -39,8 +40,8 @@ for t in range(TASTES):
 reader, book = np.unique([reader, book], axis=1)
 
 # %%
-# To see whether recommendations are any good, one book of each of 200 readers is hidden. The rest becomes the graph.
-# ``CSRGraph.from_edges`` takes arrays, so no Python object is made for an edge; nodes may have names all the same.
+# To test the recommendations, we hide one book of each of 200 readers. The rest becomes the graph.
+# ``CSRGraph.from_edges`` takes arrays, so it makes no Python object for an edge. The nodes can still have names.
 
 asked = rng.choice(READERS, size=200, replace=False)
 hidden = np.array([rng.choice(np.flatnonzero(reader == r)) for r in asked])
@@ -56,9 +57,9 @@ print(graph)
 # %%
 # One query
 # ---------
-# Walks start at the reader and go on from reader to book to reader; where they often stop is close. The largest values
-# belong to the reader, to the books they know and to readers like them as well as to unread books. So we ask for more
-# nodes than we need and keep the unread books.
+# Random walks start at the reader, and go from reader to book to reader. The nodes where they often stop are close.
+# The largest values belong to the reader, to the books they have read, to similar readers, and to unread books. So we
+# ask for more nodes than we need, and keep the unread books.
 
 
 def query(name, tol=1e-4, top_k=400):
@@ -87,10 +88,9 @@ print(table.to_string(index=False))
 # %%
 # How sure is that?
 # -----------------
-# ``info.l1_error`` bounds the distance to the exact vector. ``info.top_k_certain`` is True if the nodes returned are
-# proven to be the k largest of the exact vector: then no node that was left out is above one that was returned. It says
-# nothing about the order of those. So, to know whether these are the ten best books, ask for just as many nodes as it
-# takes to reach the tenth.
+# ``info.l1_error`` bounds the distance to the exact vector. ``info.top_k_certain`` is True if there is a proof that
+# the nodes returned have the k largest values of the exact vector. It says nothing about their order. So, to know
+# whether these are the ten best books, we ask for exactly as many nodes as it takes to reach the tenth book.
 
 nodes_to_tenth = list(top).index(ten_books[-1]) + 1
 _, info = query(someone, top_k=nodes_to_tenth)
@@ -102,7 +102,7 @@ print(f"L1 error at most {info.l1_error:.1e}")
 # %%
 # Do they find the hidden books?
 # ------------------------------
-# The rival is what many shops show: the most popular books that the reader does not have yet.
+# We compare with what many shops show: the most popular books that the reader has not read yet.
 
 by_popularity = [
     f"book {b}" for b in np.argsort(-np.bincount(book, minlength=BOOKS), kind="stable")
@@ -131,8 +131,8 @@ plt.show()
 # %%
 # What certainty costs
 # --------------------
-# ``tol`` is the L1 error asked for. A coarse answer takes a fraction of the time and often finds the hidden book as
-# well; a proof that the nodes returned are the right ones takes a fine one.
+# ``tol`` is the L1 error that we ask for. With a large ``tol`` the answer takes a fraction of the time, and often
+# finds the hidden book as well. To prove that the right nodes were returned, a small ``tol`` is needed.
 
 rows = []
 for tol in [1e-1, 1e-2, 1e-3, 1e-4, 1e-5]:
@@ -151,17 +151,17 @@ shares = cost.melt(
     "tol",
     ["hidden book among ten", "400 nodes certain"],
     var_name="what",
-    value_name="share_of_readers",
+    value_name="fraction_of_readers",
 )
 fig, (above, below) = plt.subplots(2, figsize=(6, 6), sharex=True, layout="constrained")
 fo.plotting.plot_bands(
     cost.assign(query="a query"), "tol", "milliseconds", by="query", ax=above
 )
-fo.plotting.plot_bands(shares, "tol", "share_of_readers", by="what", ax=below, band=None)
+fo.plotting.plot_bands(shares, "tol", "fraction_of_readers", by="what", ax=below, band=None)
 above.get_legend().remove()
 below.legend(handlelength=3)
-above.set(xlabel="", ylabel="milliseconds a query", ylim=(0, None))
-below.set(xlabel="L1 error asked for (tol)", ylabel="share of readers")
+above.set(xlabel="", ylabel="milliseconds per query", ylim=(0, None))
+below.set(xlabel="L1 error asked for (tol)", ylabel="fraction of readers")
 below.yaxis.set_major_formatter("{x:.0%}")
 below.invert_xaxis()
 plt.show()
