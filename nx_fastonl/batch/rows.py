@@ -31,9 +31,11 @@ def rows_of(graph: CSRGraph, nodes: Any, name: str) -> Sequence[int]:
 
 def largest_by_column(columns: NDArray[np.int32], values: NDArray[np.float64], top_k: int | None) -> Row:
     """The k largest values, all by default, in the order of their columns."""
-    kept = np.argsort(-values, kind="stable")[:top_k]
-    kept = kept[np.argsort(columns[kept])]
-    return columns[kept], values[kept]
+    if top_k is not None:
+        largest = np.argsort(-values, kind="stable")[:top_k]
+        columns, values = columns[largest], values[largest]
+    order = np.argsort(columns)
+    return columns[order], values[order]
 
 
 def stack_rows(

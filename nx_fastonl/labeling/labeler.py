@@ -392,7 +392,7 @@ class OnlineNodeLabeler:
         >>> import nx_fastonl as fo
         >>> model = fo.OnlineNodeLabeler(nx.karate_club_graph()).fit({0: "Mr. Hi", 33: "Officer"})
         >>> model.classes, model.predict_proba_many([1, 8]).round(2).tolist()
-        (('Mr. Hi', 'Officer'), [[0.59, 0.41], [0.47, 0.53]])
+        (('Mr. Hi', 'Officer'), [[0.55, 0.45], [0.47, 0.53]])
         """
         learner = self._knowledge.learner
         k = learner.k

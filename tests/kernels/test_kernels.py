@@ -162,6 +162,22 @@ def test_matrix_over_threads_and_in_order(karate):
     assert fo.kernel_matrix(karate, [], exact=True).shape == (0, 34)
 
 
+@pytest.mark.parametrize("kernel", ["K1", "K6"])
+def test_top_k_keeps_the_largest(karate, kernel):
+    whole = fo.kernel_matrix(karate, [5, 0, 33], kernel).toarray()
+    cut = fo.kernel_matrix(karate, [5, 0, 33], kernel, top_k=4)
+    assert np.diff(cut.indptr).tolist() == [4, 4, 4]
+    assert cut.has_sorted_indices
+    for full, kept in zip(whole, cut.toarray(), strict=True):
+        largest = np.argsort(-full)[:4]
+        assert set(np.flatnonzero(kept)) == set(largest)
+        assert_allclose(kept[largest], full[largest])
+    with pytest.raises(ValueError, match="with exact=True rows are dense, got top_k=2"):
+        fo.kernel_matrix(karate, exact=True, top_k=2)
+    with pytest.raises(ValueError, match="top_k must be at least 1, got 0"):
+        fo.kernel_matrix(karate, top_k=0)
+
+
 def test_results_are_plain_python(karate):
     column, info = fo.kernel_column(karate, 0, full_output=True)
     assert {type(value) for value in column.values()} == {float}

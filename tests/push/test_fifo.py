@@ -139,39 +139,32 @@ def test_results_are_plain_python(karate):
         assert type(info.residual_mass) is type(info.local_bound) is type(info.worst_case_bound) is float
 
 
-def test_bad_arguments(karate):
-    with pytest.raises(nx.NodeNotFound, match="'x'"):
-        fo.fifo_push(karate, "x")
-    with pytest.raises(nx.NodeNotFound, match="99"):
-        fo.fifo_push(karate, {0: 1, 99: 1})
-    with pytest.raises(ValueError, match="source gives node 0 the value -1"):
-        fo.fifo_push(karate, {0: -1})
-    with pytest.raises(ValueError, match="source gives node 0 the value 'a'"):
-        fo.fifo_push(karate, {0: "a"})
-    with pytest.raises(ValueError, match="between 0 and 1e\\+100"):
-        fo.fifo_push(karate, {0: 1e300})
-    with pytest.raises(ValueError, match="sums to zero"):
-        fo.fifo_push(karate, {0: 0.0})
-    for alpha in (0, 1, -0.5, math.nan):
-        with pytest.raises(ValueError, match="alpha must lie strictly between 0 and 1"):
-            fo.fifo_push(karate, 0, alpha)
-    with pytest.raises(ValueError, match=r"alpha must be a positive number .* got 0"):
-        fo.fifo_push(karate, 0, 0, kind="laplacian")
-    for epsilon in (0, -1, math.inf, math.nan):
-        with pytest.raises(ValueError, match="epsilon must be a positive number"):
-            fo.fifo_push(karate, 0, epsilon=epsilon)
-    with pytest.raises(ValueError, match='"ppr" or "laplacian", got \'heat\''):
-        fo.fifo_push(karate, 0, kind="heat")
-    with pytest.raises(ValueError, match="max_operations must be at least 0, got -1"):
-        fo.fifo_push(karate, 0, max_operations=-1)
-    with pytest.raises(TypeError, match="max_operations must be a whole number, got '5'"):
-        fo.fifo_push(karate, 0, max_operations="5")
-    with pytest.raises(TypeError, match="alpha must be a number, got None"):
-        fo.fifo_push(karate, 0, alpha=None)
-    with pytest.raises(nx.NodeNotFound, match="for several sources pass"):
-        fo.fifo_push(karate, [0, 1])
-    with pytest.raises(nx.NetworkXNotImplemented, match="undirected"):
-        fo.fifo_push(nx.DiGraph(karate), 0, kind="laplacian")
+@pytest.mark.parametrize(
+    ("arguments", "error", "message"),
+    [
+        ({"source": "x"}, nx.NodeNotFound, "'x'"),
+        ({"source": {0: 1, 99: 1}}, nx.NodeNotFound, "99"),
+        ({"source": [0, 1]}, nx.NodeNotFound, "for several sources pass"),
+        ({"source": {0: -1}}, ValueError, "source gives node 0 the value -1"),
+        ({"source": {0: "a"}}, ValueError, "source gives node 0 the value 'a'"),
+        ({"source": {0: 1e300}}, ValueError, r"between 0 and 1e\+100"),
+        ({"source": {0: 0.0}}, ValueError, "sums to zero"),
+        *(
+            ({"alpha": alpha}, ValueError, "alpha must lie strictly between 0 and 1")
+            for alpha in (0, 1, -0.5, math.nan)
+        ),
+        ({"alpha": 0, "kind": "laplacian"}, ValueError, "alpha must be a positive number .* got 0"),
+        ({"alpha": None}, TypeError, "alpha must be a number, got None"),
+        *(({"epsilon": eps}, ValueError, "epsilon must be a positive number") for eps in (0, -1, math.inf, math.nan)),
+        ({"kind": "heat"}, ValueError, '"ppr" or "laplacian", got \'heat\''),
+        ({"max_operations": -1}, ValueError, "max_operations must be at least 0, got -1"),
+        ({"max_operations": "5"}, TypeError, "max_operations must be a whole number, got '5'"),
+        ({"G": nx.DiGraph([(0, 1)]), "kind": "laplacian"}, nx.NetworkXNotImplemented, "undirected"),
+    ],
+)
+def test_bad_arguments(karate, arguments, error, message):
+    with pytest.raises(error, match=message):
+        fo.fifo_push(**{"G": karate, "source": 0, **arguments})
 
 
 def test_two_entries_for_one_row_add_up(karate):

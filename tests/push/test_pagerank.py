@@ -141,46 +141,53 @@ class TestPersonalizedPagerankLocal:
         for G in (nx.to_scipy_sparse_array(karate), fo.CSRGraph.from_networkx(karate)):
             assert fo.personalized_pagerank_local(G, personalization=0) == pytest.approx(expected)
 
-    def test_bad_arguments(self, karate):
-        with pytest.raises(nx.NodeNotFound, match="'nobody'"):
-            fo.personalized_pagerank_local(karate, personalization="nobody")
-        with pytest.raises(nx.NodeNotFound, match="99"):
-            fo.personalized_pagerank_local(karate, personalization=[0, 99])
-        with pytest.raises(ValueError, match="personalization sums to zero"):
-            fo.personalized_pagerank_local(karate, personalization={0: 0})
-        with pytest.raises(ValueError, match="personalization sums to zero"):
-            fo.personalized_pagerank_local(karate, personalization=[])
-        with pytest.raises(ValueError, match="dangling sums to zero"):
-            fo.personalized_pagerank_local(karate, personalization=0, dangling={})
-        with pytest.raises(nx.NodeNotFound, match="77"):
-            fo.personalized_pagerank_local(karate, personalization=0, nstart={77: 1})
-        for alpha in (1.5, 0, 1, 1e-300, 1 - 1e-15):
-            with pytest.raises(ValueError, match=f"alpha must lie strictly between 0 and 1.* got {alpha!r}"):
-                fo.personalized_pagerank_local(karate, alpha)
-        for name in ("alpha", "tol", "epsilon"):
-            with pytest.raises(TypeError, match=f"{name} must be a number, got '1'"):
-                fo.personalized_pagerank_local(karate, personalization=0, **{name: "1"})
-        for name in ("top_k", "max_iter"):
-            with pytest.raises(TypeError, match=rf"{name} must be a whole number, got 2\.5"):
-                fo.personalized_pagerank_local(karate, personalization=0, **{name: 2.5})
-        for name in ("dangling", "nstart"):
-            with pytest.raises(TypeError, match=rf"{name} must be a dict .* got \[1\]"):
-                fo.personalized_pagerank_local(karate, personalization=0, **{name: [1]})
-        with pytest.raises(ValueError, match="array of seeds must be one-dimensional and hold nodes, got bool"):
-            fo.personalized_pagerank_local(karate, personalization=np.arange(34) == 3)
-        with pytest.raises(ValueError, match="personalization gives node 0 the value '1'"):
-            fo.personalized_pagerank_local(karate, personalization={0: "1"})
-        for name in ("tol", "epsilon"):
-            with pytest.raises(ValueError, match=f"{name} must be a positive number .* got -1"):
-                fo.personalized_pagerank_local(karate, personalization=0, **{name: -1})
-        with pytest.raises(ValueError, match="tol must be at least 1e-14, where rounding errors begin, got 1e-320"):
-            fo.personalized_pagerank_local(karate, personalization=0, tol=1e-320)
-        with pytest.raises(ValueError, match=r"epsilon must be a positive number up to 1e\+100, got 1e\+308"):
-            fo.personalized_pagerank_local(karate, personalization=0, epsilon=1e308)
-        fo.personalized_pagerank_local(karate, personalization=0, epsilon=1e99, max_iter=10**30)
-        for name in ("top_k", "max_iter"):
-            with pytest.raises(ValueError, match=f"{name} must be at least 1, got 0"):
-                fo.personalized_pagerank_local(karate, personalization=0, **{name: 0})
+    @given(st.data(), small_graphs(directed=True), st.floats(0.05, 0.95), st.sampled_from([None, 1e-3, 1e-9]))
+    def test_a_guess_changes_the_answer_within_its_error_only(self, data, G, damping, tol):
+        seed = data.draw(nodes_of(G))
+        guess = data.draw(masses(G))
+        exact = oracles.pagerank(oracles.adjacency(G), np.eye(len(G))[list(G).index(seed)], damping)
+        found, info = fo.personalized_pagerank_local(G, damping, seed, nstart=guess, tol=tol, full_output=True)
+        assert np.abs(oracles.to_vector(found, G) - exact).sum() <= info.l1_error + 1e-12
+        assert tol is None or info.l1_error <= tol
+
+    def test_a_good_guess_saves_work(self):
+        G = nx.barabasi_albert_graph(500, 3, seed=1)
+        start, cold = fo.personalized_pagerank_local(G, personalization=7, tol=1e-9, full_output=True)
+        again, warm = fo.personalized_pagerank_local(G, personalization=7, tol=1e-8, nstart=start, full_output=True)
+        assert warm.operations < cold.operations / 5
+        assert_allclose(oracles.to_vector(again, G), oracles.to_vector(start, G), atol=1e-8)
+
+    @pytest.mark.parametrize(
+        ("arguments", "error", "message"),
+        [
+            ({"personalization": "nobody"}, nx.NodeNotFound, "'nobody'"),
+            ({"personalization": [0, 99]}, nx.NodeNotFound, "99"),
+            ({"personalization": {0: 0}}, ValueError, "personalization sums to zero"),
+            ({"personalization": []}, ValueError, "personalization sums to zero"),
+            ({"personalization": {0: "1"}}, ValueError, "personalization gives node 0 the value '1'"),
+            ({"personalization": np.arange(34) == 3}, ValueError, "one-dimensional and hold nodes, got bool"),
+            ({"dangling": {}}, ValueError, "dangling sums to zero"),
+            ({"nstart": {77: 1}}, nx.NodeNotFound, "77"),
+            ({"nstart": {0: -1}}, ValueError, "nstart gives node 0 the value -1"),
+            *(({name: [1]}, TypeError, rf"{name} must be a dict .* got \[1\]") for name in ("dangling", "nstart")),
+            *(
+                ({"alpha": alpha}, ValueError, f"alpha must lie strictly between 0 and 1.* got {alpha!r}")
+                for alpha in (1.5, 0, 1, 1e-300, 1 - 1e-15)
+            ),
+            *(({name: "1"}, TypeError, f"{name} must be a number, got '1'") for name in ("alpha", "tol", "epsilon")),
+            *(({name: -1}, ValueError, f"{name} must be a positive number .* got -1") for name in ("tol", "epsilon")),
+            ({"tol": 1e-320}, ValueError, "tol must be at least 1e-14, where rounding errors begin, got 1e-320"),
+            ({"epsilon": 1e308}, ValueError, r"epsilon must be a positive number up to 1e\+100, got 1e\+308"),
+            *(({name: 2.5}, TypeError, rf"{name} must be a whole number, got 2\.5") for name in ("top_k", "max_iter")),
+            *(({name: 0}, ValueError, f"{name} must be at least 1, got 0") for name in ("top_k", "max_iter")),
+        ],
+    )
+    def test_bad_arguments(self, karate, arguments, error, message):
+        with pytest.raises(error, match=message):
+            fo.personalized_pagerank_local(karate, **{"personalization": 0, **arguments})
+
+    def test_numbers_of_any_size(self, karate):
+        assert fo.personalized_pagerank_local(karate, personalization=0, epsilon=1e99, max_iter=10**30)
 
 
 class TestPprMatrix:
@@ -220,15 +227,29 @@ class TestPprMatrix:
         fo.ppr_matrix(karate, [0, 1], progress=True)
         assert "2/2" in capsys.readouterr().err
 
-    def test_bad_arguments(self, karate):
-        with pytest.raises(nx.NodeNotFound, match="99"):
-            fo.ppr_matrix(karate, [99])
-        with pytest.raises(ValueError, match="n_jobs must be a positive number, or -1 for one on each core"):
-            fo.ppr_matrix(karate, [0], n_jobs=0)
-        with pytest.raises(TypeError, match="n_jobs must be a whole number, got '2'"):
-            fo.ppr_matrix(karate, [0], n_jobs="2")
-        for sources in (0, "ab"):
-            with pytest.raises(TypeError, match=r"for one node pass \["):
-                fo.ppr_matrix(karate, sources)
-        with pytest.raises(ValueError, match="top_k"):
-            fo.ppr_matrix(karate, [0], top_k=0)
+    @pytest.mark.parametrize("directed", [False, True])
+    @pytest.mark.parametrize("tol", [1e-2, 1e-7])
+    def test_every_row_has_the_error_asked_for(self, directed, tol):
+        G = nx.gnp_random_graph(40, 0.08, seed=3, directed=directed)
+        found = fo.ppr_matrix(G, tol=tol).toarray()
+        exact = np.array([oracles.pagerank(oracles.adjacency(G), row, 0.85) for row in np.eye(40)])
+        assert np.abs(found - exact).sum(axis=1).max() <= tol
+        cut = fo.ppr_matrix(G, tol=tol, top_k=2)
+        assert (np.diff(cut.indptr) <= 2).all()
+
+    @pytest.mark.parametrize(
+        ("arguments", "error", "message"),
+        [
+            ({"sources": [99]}, nx.NodeNotFound, "99"),
+            ({"sources": 0}, TypeError, r"for one node pass \["),
+            ({"sources": "ab"}, TypeError, r"for one node pass \["),
+            ({"n_jobs": 0}, ValueError, "n_jobs must be a positive number, or -1 for one on each core"),
+            ({"n_jobs": "2"}, TypeError, "n_jobs must be a whole number, got '2'"),
+            ({"top_k": 0}, ValueError, "top_k must be at least 1, got 0"),
+            ({"tol": 0}, ValueError, "tol must be a positive number"),
+            ({"tol": 1e-320}, ValueError, "tol must be at least 1e-14"),
+        ],
+    )
+    def test_bad_arguments(self, karate, arguments, error, message):
+        with pytest.raises(error, match=message):
+            fo.ppr_matrix(karate, **{"sources": [0], **arguments})
