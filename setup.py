@@ -33,5 +33,5 @@ setup(
             "auto_pickle": False,
         },
     ),
-    options={"build_ext": {"force": CHECKED}},
+    options={"build_ext": {"force": CHECKED, "parallel": os.cpu_count()}},
 )

@@ -38,21 +38,21 @@ def to_vector(values, nodes):
 def fifo_push(G, source, alpha, epsilon, kind):
     """The paper's Algorithm 2 with dicts; returns estimate z, residual, operations, pushes, epochs and local bound."""
     weights = {u: {v: float(data.get("weight", 1)) for v, data in G[u].items()} for u in G}
-    pivot, limit = {}, {}
+    pivot, threshold = {}, {}
     for u in G:
         degree = functools.reduce(operator.add, weights[u].values(), 0.0)
         pivot[u] = (1 / (1 - alpha) * degree if kind == "ppr" else alpha + degree) or 1.0
-        limit[u] = (epsilon if kind == "ppr" else alpha * epsilon) * len(weights[u])
+        threshold[u] = (epsilon if kind == "ppr" else alpha * epsilon) * len(weights[u])
     estimate, residual = dict.fromkeys(G, 0.0), {u: source.get(u, 0.0) for u in G}
-    queue = deque(u for u in source if residual[u] >= limit[u])
+    queue = deque(u for u in source if residual[u] >= threshold[u])
     operations = pushes = epochs = 0
-    settled_parts, least_handed_over = [], math.inf
+    settled_fractions, least_handed_over = [], math.inf
     while queue:
         epochs += 1
-        parts = {u: 1 - sum(weights[u].values()) / pivot[u] for u in queue}
+        fractions = {u: 1 - sum(weights[u].values()) / pivot[u] for u in queue}
         volume = sum(len(weights[u]) for u in G if residual[u] > 0)
-        settled = sum(parts[u] * len(weights[u]) for u in queue)
-        settled_parts.append(min(settled / volume if volume else 1.0, *parts.values()))
+        settled = sum(fractions[u] * len(weights[u]) for u in queue)
+        settled_fractions.append(min(settled / volume if volume else 1.0, *fractions.values()))
         for _ in range(len(queue)):
             u = queue.popleft()
             share = residual[u] / pivot[u]
@@ -61,15 +61,15 @@ def fifo_push(G, source, alpha, epsilon, kind):
             pushes += 1
             for v, weight in weights[u].items():
                 residual[v] += weight * share
-                least_handed_over = min(least_handed_over, weight * limit[u] / pivot[u])
+                least_handed_over = min(least_handed_over, weight * threshold[u] / pivot[u])
                 operations += 1
-                if residual[v] >= limit[v] and v not in queue:
+                if residual[v] >= threshold[v] and v not in queue:
                     queue.append(v)
     holders = sum(residual[u] > 0 and not (u in source and estimate[u] == 0) for u in G)
     bound = math.inf if epochs else 0.0
     if holders:
         mass_ratio = sum(source.values()) / (holders * least_handed_over)
-        bound = operations / sum(settled_parts) * math.log(mass_ratio)
+        bound = operations / sum(settled_fractions) * math.log(mass_ratio)
     return estimate, residual, operations, pushes, epochs, bound
 
 
@@ -145,11 +145,11 @@ def rows_in_order(G):
     return [[position[v] for v in G[u]] for u in G]
 
 
-def push_column(W, rows, pivots, limits, source):
+def push_column(W, rows, pivots, thresholds, source):
     """The FIFO push on arrays: the estimate of column `source` of inv(diag(pivots) - W)."""
     estimate, residual = np.zeros(len(W)), np.zeros(len(W))
     residual[source] = 1.0
-    queue = deque([source] if residual[source] >= limits[source] else [])
+    queue = deque([source] if residual[source] >= thresholds[source] else [])
     while queue:
         u = queue.popleft()
         share = residual[u] / pivots[u]
@@ -157,15 +157,15 @@ def push_column(W, rows, pivots, limits, source):
         residual[u] = 0.0
         for v in rows[u]:
             residual[v] += share * W[u, v]
-            if residual[v] >= limits[v] and v not in queue:
+            if residual[v] >= thresholds[v] and v not in queue:
                 queue.append(v)
     return estimate
 
 
-def push_lane(W, rows, pivots, limits, estimate, residual, node, mass):
-    """Add mass at a node to the residual, and push in FIFO order what is at its limit or above, signed; in place."""
+def push_lane(W, rows, pivots, thresholds, estimate, residual, node, mass):
+    """Add mass to the residual of a node, and push active nodes in FIFO order, in place. Residuals are signed."""
     residual[node] += mass
-    queue = deque([node] if abs(residual[node]) >= limits[node] else [])
+    queue = deque([node] if abs(residual[node]) >= thresholds[node] else [])
     pushes = 0
     while queue:
         u = queue.popleft()
@@ -175,7 +175,7 @@ def push_lane(W, rows, pivots, limits, estimate, residual, node, mass):
         pushes += 1
         for v in rows[u]:
             residual[v] += share * W[u, v]
-            if abs(residual[v]) >= limits[v] and v not in queue:
+            if abs(residual[v]) >= thresholds[v] and v not in queue:
                 queue.append(v)
     return pushes
 
@@ -205,24 +205,24 @@ def surrogate(psi, y):
     return (1 + psi[rival] - psi[y]) * factor, (identity[rival] - identity[y]) * factor
 
 
-def first_of_tied(votes, size, counts, appearances):
+def first_of_tied(votes, size, counts, first_seen):
     """The most voted label; ties, up to rounding of `size`, by how often it was seen, then by when it first was."""
     tied = [y for y in range(len(votes)) if votes[y] >= max(votes) - 1e-12 * size]
-    return min(tied, key=lambda y: (-counts[y], appearances[y], y))
+    return min(tied, key=lambda y: (-counts[y], first_seen[y], y))
 
 
-def relaxation(M, arrivals, k, trace):
+def relaxation(M, stream, k, trace):
     """The paper's algorithm on a matrix M, line by line; returns labels, distributions, losses, gradients and A."""
     n = len(M)
     G = np.zeros((k, n))
     A, T = 0.0, trace
-    counts, appearances = np.zeros(k), np.full(k, np.inf)
+    counts, first_seen = np.zeros(k), np.full(k, np.inf)
     labels, distributions, losses = [], [], []
-    for i, (t, y) in enumerate(arrivals):
+    for i, (t, y) in enumerate(stream):
         v = G @ M[:, t]
         scale = max(A + k * max(T, 0.0), M[t, t])
         psi = -v / math.sqrt(scale) if scale > 0 else np.zeros(k)  # an approximate M need not be positive
-        labels.append(first_of_tied(-v, (np.abs(G) @ np.abs(M[:, t])).max(), counts, appearances))
+        labels.append(first_of_tied(-v, (np.abs(G) @ np.abs(M[:, t])).max(), counts, first_seen))
         distributions.append(water_filling(psi))
         loss, gradient = surrogate(psi, y)
         losses.append(loss)
@@ -230,12 +230,12 @@ def relaxation(M, arrivals, k, trace):
         T -= M[t, t]
         G[:, t] = gradient
         counts[y] += 1
-        appearances[y] = min(appearances[y], i)
+        first_seen[y] = min(first_seen[y], i)
     return labels, distributions, losses, G, A
 
 
 def scores(M, gradients):
-    """G @ M, a row for each node: smaller is better."""
+    """G @ M, one row per node: smaller is better."""
     return (gradients @ M).T
 
 
@@ -244,10 +244,10 @@ def quadratic_form(M, gradients):
     return float(np.trace(gradients @ M @ gradients.T))
 
 
-def weighted_majority(W, arrivals, k):
-    """The votes that each arrival gets from the neighbours that arrived before."""
+def weighted_majority(W, stream, k):
+    """The votes that each node gets from its neighbours earlier in the stream."""
     seen, found = {}, []
-    for t, y in arrivals:
+    for t, y in stream:
         votes = np.zeros(k)
         for u, label in seen.items():
             if u != t:

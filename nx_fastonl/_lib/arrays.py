@@ -9,11 +9,11 @@ from numpy.typing import NDArray
 
 
 def enlarged(array: NDArray[Any], *shape: int, used: int | None = None) -> NDArray[Any]:
-    """A larger array with the same first entries and zeros beyond, where memory is committed only once written.
+    """A larger copy of an array. The new entries are zero, and take memory only once they are written.
 
-    Of the first axis, only `used` entries are copied: the others are zero.
+    Along the first axis, only `used` entries are copied; the others must be zero.
     """
     larger = np.zeros(shape, dtype=array.dtype)
-    kept = array[:used]
-    larger[tuple(map(slice, kept.shape))] = kept
+    copied = array[:used]
+    larger[tuple(map(slice, copied.shape))] = copied
     return larger

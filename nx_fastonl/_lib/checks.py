@@ -6,13 +6,13 @@ from numbers import Integral, Real
 
 # Sums and quotients of weights inside this range neither overflow nor vanish.
 WEIGHT_RANGE = (1e-100, 1e100)
-# Closer to 0 or 1 than this, alpha and 1 - alpha no longer keep enough digits to compute with.
+# Closer to 0 or 1 than this, alpha and 1 - alpha no longer have enough digits to compute with.
 SMALLEST_FRACTION = 1e-12
 
 
 def check_fraction(name: str, value: float) -> float:
     check_strictly_between(name, value, 0.0, 1.0)
-    return float(value)  # what numpy has in single precision would make all that follows single
+    return float(value)  # a number in single precision would make all later results single precision
 
 
 def check_strictly_between(name: str, value: float, least: float, most: float) -> None:
@@ -56,7 +56,7 @@ def check_whole(name: str, value: int, least: int) -> None:
 def check_jobs(name: str, value: int | None) -> None:
     check_count(name, value, least=-1)
     if value == 0:
-        raise ValueError(f"{name} must be a positive number, or -1 for one on each core, got 0")
+        raise ValueError(f"{name} must be a positive number, or -1 for one per core, got 0")
 
 
 def check_mapping(name: str, value: object) -> None:

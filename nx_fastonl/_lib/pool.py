@@ -10,7 +10,7 @@ Scratch = TypeVar("Scratch")
 
 
 class Lease(Generic[Scratch]):
-    """Scratch memory for the length of a ``with`` block. What an exception left half-written is dropped."""
+    """Scratch memory, lent for a ``with`` block. If the block raises, the memory may be half-written and is dropped."""
 
     __slots__ = ("_idle", "_scratch")
 
@@ -37,9 +37,9 @@ class Pool(Generic[Scratch]):
     def __len__(self) -> int:
         return len(self._idle)
 
-    def lease(self, make: Callable[[], Scratch]) -> Lease[Scratch]:
-        """Idle scratch memory, or new memory where none is idle. Leave it as clean as `make` makes it."""
+    def lease(self, make: Callable[[int], Scratch], size: int) -> Lease[Scratch]:
+        """Idle scratch memory, or new memory if none is idle. The caller must leave it as clean as new memory."""
         try:
             return Lease(self._idle, self._idle.pop())
         except IndexError:
-            return Lease(self._idle, make())
+            return Lease(self._idle, make(size))

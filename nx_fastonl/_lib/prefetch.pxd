@@ -1,9 +1,9 @@
-"""Asking for memory ahead of its use."""
+"""Asks the processor for memory ahead of its use."""
 
 cdef extern from *:
     """
     #if defined(__GNUC__) || defined(__clang__)
-    /* The empty asm keeps the compiler from judging a function that only prefetches to be without effect. */
+    /* Without the empty asm, the compiler drops a function that only prefetches, as it has no effect. */
     #define nx_fastonl_prefetch(address) \\
         do { __builtin_prefetch((const void*) (address)); __asm__ volatile(""); } while (0)
     #else

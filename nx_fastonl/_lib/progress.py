@@ -12,7 +12,7 @@ def with_progress(items: Iterable[Any], total: int | None, progress: bool, unit:
 
 
 def progress_bar(items: Iterable[Any] | None = None, **options: Any) -> Any:
-    """A bar of tqdm, over items or to be moved by ``update``."""
+    """A tqdm bar: over `items`, or moved by its ``update``."""
     try:
         from tqdm.auto import tqdm
     except ImportError as error:
@@ -21,7 +21,7 @@ def progress_bar(items: Iterable[Any] | None = None, **options: Any) -> Any:
 
 
 def in_batches(items: Sequence[Any], size: int, progress: bool, unit: str) -> Iterator[Sequence[Any]]:
-    """Consecutive parts of a sequence, under a bar that counts single items."""
+    """Consecutive batches of a sequence, under a bar that counts single items."""
     bar = progress_bar(total=len(items), unit=unit) if progress else None
     try:
         for start in range(0, len(items), size):

@@ -6,7 +6,7 @@ from contextlib import AbstractContextManager, nullcontext
 from functools import cache
 from typing import Any
 
-# Inverting a matrix of this size takes about 3 seconds on one thread. Above it, several threads may gain much.
+# Inverting a matrix of this size takes about 3 seconds on one thread. Above it, several threads may save much time.
 MAX_SIZE_ON_ONE_THREAD = 5_000
 
 
@@ -14,8 +14,8 @@ def one_blas_thread(size: int = 0) -> AbstractContextManager[Any]:
     """Within this context BLAS uses one thread for matrices with `size` rows, unless they are very large.
 
     Threads of BLAS wait for each other in busy loops. Where other processes use the cores, half a second of work then
-    takes ten; on idle cores, two threads gain less than half of the time. The number of threads is usually that of the
-    whole process: other Python threads see it too. Without threadpoolctl, nothing changes.
+    takes ten seconds; on idle cores, two threads save less than half of the time. The number of threads usually holds
+    for the whole process: other Python threads see it too. Without threadpoolctl, nothing changes.
     """
     controller = _blas_controller() if size <= MAX_SIZE_ON_ONE_THREAD else None
     return nullcontext() if controller is None else controller.limit(limits=1)
@@ -27,6 +27,6 @@ def _blas_controller() -> Any:
         from threadpoolctl import ThreadpoolController
     except ImportError:
         return None
-    import scipy.linalg  # noqa: F401  (its BLAS is another than numpy's, and is found only once it is loaded)
+    import scipy.linalg  # noqa: F401  (its BLAS is not numpy's, and is found only once it is loaded)
 
     return ThreadpoolController().select(user_api="blas")

@@ -57,7 +57,7 @@ def stack_rows(
 
 
 def _in_threads(function: Any, items: Any, n_jobs: int | None, cancelled: NDArray[np.uint8]) -> Iterator[Any]:
-    """Map over threads, in order. Whatever ends it early also ends the pushes that are under way."""
+    """Map over threads, in order. If this ends early, it also ends the pushes that are under way."""
     if n_jobs is None or n_jobs == 1:
         yield from map(function, items)
         return

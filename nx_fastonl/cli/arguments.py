@@ -183,7 +183,7 @@ def _add_experiment(parsers: Any) -> None:
         help="datasets to run it on (default: the paper's)",
     )
     parser.add_argument("--trials", metavar="N", type=int, help="runs of each task (default: 10, with --quick 2)")
-    parser.add_argument("--n-jobs", metavar="N", type=int, help="processes; -1 means one on each core (default: 1)")
+    parser.add_argument("--n-jobs", metavar="N", type=int, help="processes; -1 means one per core (default: 1)")
     parser.add_argument("--quick", action="store_true", help="run two trials on small graphs, without a download")
     parser.add_argument("--out", metavar="DIR", type=Path, default=Path("results"), help="(default: %(default)s)")
     _add_data_home(parser)

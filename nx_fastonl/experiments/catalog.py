@@ -126,7 +126,7 @@ def run(
         Run two trials on the karate club and the digits, unless `trials` or `graphs` says otherwise. This takes
         seconds and downloads nothing.
     n_jobs : int, optional
-        The number of processes, by default 1; -1 means one on each core (needs joblib). What measures time always runs
+        The number of processes, by default 1; -1 means one per core (needs joblib). What measures time always runs
         in one process.
     out : path, default "results"
         The folder for the two files. Results that are in its CSV file, from an earlier or interrupted run, are not

@@ -54,7 +54,7 @@ cdef double weight_of(object data, object weight, object u, object v) except -1.
 
 
 cdef double parallel_weight(object edges, object weight, object u, object v) except -1.0:
-    """The total weight of the parallel edges that a multigraph keeps under one pair."""
+    """The total weight of the parallel edges between two nodes of a multigraph."""
     cdef double total = 0.0
     if weight is None:
         return len(edges)
@@ -119,14 +119,14 @@ def arrays_from_adjacency(adjacency, weight, bint multigraph):
     )
 
 
-def some_edges(adjacency, bint multigraph, Py_ssize_t most):
-    """The attribute dicts of at most so many edges, spread evenly over all rows, and whether these are all edges."""
+def some_edges(adjacency, bint multigraph, Py_ssize_t max_edges):
+    """The attribute dicts of up to `max_edges` edges, spread evenly over all rows, and whether these are all edges."""
     cdef Py_ssize_t size = 0, position = 0, chosen = 0, step = 1
     cdef dict edges = {}
     for neighbours in adjacency.values():
         size += len(neighbours)
-    if size > 2 * most:  # an undirected edge stands in two rows
-        step = (size + most - 1) // most
+    if size > 2 * max_edges:  # an undirected edge stands in two rows
+        step = (size + max_edges - 1) // max_edges
     for neighbours in adjacency.values():
         if position + len(neighbours) <= chosen:
             position += len(neighbours)
@@ -138,9 +138,9 @@ def some_edges(adjacency, bint multigraph, Py_ssize_t most):
                     edges[id(each)] = each
             position += 1
     found = list(edges.values())
-    if len(found) <= most:
+    if len(found) <= max_edges:
         return found, step == 1
-    return found[::(len(found) + most - 1) // most], False
+    return found[::(len(found) + max_edges - 1) // max_edges], False
 
 
 cdef bint is_plain(object number) noexcept:
@@ -160,7 +160,7 @@ def have_weights(list edges, object weight, list values):
         value = values[i]
         if given is value:
             continue
-        # What is not a plain number is not compared: converting it decides whether it is a weight.
+        # Only plain numbers are compared. For anything else the graph is converted again, which checks it.
         if not (is_plain(given) and is_plain(value) and given == value):
             return False
     return True

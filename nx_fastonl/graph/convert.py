@@ -13,7 +13,7 @@ from nx_fastonl.graph.live import BACKEND_NAME, LiveGraph
 
 
 def as_csr_graph(G: Any, weight: str | None = "weight") -> CSRGraph:
-    """The CSRGraph of whatever graph a user passes; one that is a CSRGraph already has only one weight, or None."""
+    """The CSRGraph of whatever graph a user passes. A CSRGraph has one weight: any name means it, None ignores it."""
     if isinstance(G, CSRGraph):
         return G.unweighted if weight is None else G
     if isinstance(G, LiveGraph):
@@ -32,5 +32,5 @@ def _itself(G: nx.Graph[Any]) -> nx.Graph[Any]:
     return G
 
 
-# Called with backend="networkx", it gives what NetworkX makes of another backend's graph.
+# Called with backend="networkx", it returns another backend's graph as an nx.Graph.
 _to_networkx: Any = nx._dispatchable(_itself, name=f"{BACKEND_NAME}_to_networkx", preserve_all_attrs=True)

@@ -24,9 +24,10 @@ Scratch = TypeVar("Scratch")
 class CSRGraph:
     """A graph as compressed sparse rows: what every function of the package computes on.
 
-    Passing an ``nx.Graph`` or a sparse array to a function makes one of these on the way; make it yourself to convert
-    once, or to work with graphs too large for NetworkX. It cannot be changed, and copies the arrays that it is given.
-    It has one weight: where a function asks for the name of one, any name means it, and None ignores it.
+    A function that is given an ``nx.Graph`` or a sparse array makes one of these first. Make one yourself to convert
+    only once, or to work with graphs too large for NetworkX. It cannot be changed, and copies the arrays that it is
+    given. It has one weight per edge. Where a function takes the name of a weight, any name means this one, and None
+    ignores it.
 
     Parameters
     ----------
@@ -41,7 +42,7 @@ class CSRGraph:
         Whether the rows hold out-edges only.
     check : bool, default True
         False skips the check that no neighbour is listed twice and that an undirected graph is symmetric, for arrays
-        known to be right. Whatever could read past an array is always checked.
+        known to be right. What could make compiled code read past an array is always checked.
 
     Attributes
     ----------
@@ -82,7 +83,7 @@ class CSRGraph:
     indptr: NDArray[np.int32] | NDArray[np.int64]
     indices: NDArray[np.int32]
     weights: NDArray[np.float64] | None
-    degrees: NDArray[np.float64]  # weighted; `indptr` has the numbers of neighbours
+    degrees: NDArray[np.float64]  # weighted; differences of `indptr` are the numbers of neighbours
     nodes: Sequence[Hashable]
 
     def __init__(
@@ -131,7 +132,7 @@ class CSRGraph:
         NetworkX drops the cache when a graph is changed through its methods. It does not see
         ``G[u][v]["weight"] = 2``. In a graph with up to 256 edges such a change is noticed here. In a larger graph only
         256 of the edges are compared, so call ``G.__networkx_cache__.clear()`` after changing weights in place. Views,
-        such as ``G.subgraph()``, do not hear of changes to their graph and are converted anew each time.
+        such as ``G.subgraph()``, are not told when their graph changes, so they are converted again at each call.
 
         Parameters
         ----------
@@ -282,13 +283,13 @@ class CSRGraph:
         return f"{kind}CSRGraph with {len(self)} nodes and {self.number_of_edges()} edges"
 
     def __setattr__(self, name: str, value: Any) -> None:
-        if "_is_frozen" in self.__dict__:  # the last that __init__ sets
+        if "_is_frozen" in self.__dict__:  # the last attribute that __init__ sets
             raise AttributeError("a CSRGraph cannot be changed; make a new one")
         super().__setattr__(name, value)
 
     def __getstate__(self) -> dict[str, Any]:
-        kept = {name: value for name, value in self.__dict__.items() if name != "view"}
-        return {**kept, "_pools": {}}
+        state = {name: value for name, value in self.__dict__.items() if name != "view"}
+        return {**state, "_pools": {}}
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         self.__dict__.update(state)
@@ -365,7 +366,7 @@ class CSRGraph:
         Parameters
         ----------
         node : node
-            What `nodes` has in that row, or equals it.
+            One of `nodes`, or what is equal to it.
 
         Returns
         -------
@@ -498,7 +499,7 @@ class CSRGraph:
         return G
 
     def scratch(self, make: Callable[[int], Scratch]) -> Lease[Scratch]:
-        """Scratch memory for one computation on this graph, which later computations use again.
+        """Scratch memory for one computation on this graph. Later computations use it again.
 
         Parameters
         ----------
@@ -508,7 +509,7 @@ class CSRGraph:
         Returns
         -------
         context manager
-            Gives memory that is clean, and must be left clean. An exception drops it.
+            It gives clean memory, which the caller must leave clean. After an exception the memory is dropped.
 
         Raises
         ------
@@ -524,8 +525,10 @@ class CSRGraph:
         ...     len(scratch)
         3
         """
-        pool: Pool[Scratch] = self._pools.setdefault(make, Pool())
-        return pool.lease(lambda: make(len(self.nodes)))
+        pool: Pool[Scratch] | None = self._pools.get(make)
+        if pool is None:
+            pool = self._pools.setdefault(make, Pool())
+        return pool.lease(make, len(self.nodes))
 
     @cached_property
     def unweighted(self) -> CSRGraph:
@@ -563,7 +566,7 @@ class CSRGraph:
         try:
             if self._index is not None:
                 return self._index.get(node)
-            u = hash(node)  # an integer's hash is the integer, and what equals it has the same: as in a dict
+            u = hash(node)  # an integer's hash is the integer; what equals it has the same hash, as in a dict
         except TypeError:  # unhashable
             return None
         return u if 0 <= u < len(self.nodes) and bool(u == node) else None
@@ -602,14 +605,14 @@ def _node_tuple(nodes: Any) -> tuple[Hashable, ...]:
 
 
 def _frozen(array: NDArray[Any], dtype: Any) -> NDArray[Any]:
-    """A copy that nobody can change: the compiled loops trust what was checked."""
+    """A read-only copy: the compiled loops trust what was checked."""
     copy = np.array(array, dtype=dtype)
     copy.flags.writeable = False
     return copy
 
 
 def csr_graph_of(live: LiveGraph, weight: str | None, *, recount: bool = False) -> CSRGraph:
-    """The CSRGraph that a LiveGraph keeps for this weight, or a new one; see `LiveGraph.conversion`."""
+    """The CSRGraph that a LiveGraph stores for this weight, or a new one; see `LiveGraph.conversion`."""
     graph: CSRGraph = live.conversion(weight, _trusted, recount=recount)
     return graph
 

@@ -13,7 +13,7 @@ from nx_fastonl.graph._dicts import have_weights, some_edges
 from nx_fastonl.graph.rows import Rows, first_named, rows_from_adjacency
 
 BACKEND_NAME = "fastonl"
-ALL_ATTRIBUTES = (True, True)  # under which NetworkX finds it, whatever attributes it asks for
+ALL_ATTRIBUTES = (True, True)  # the cache key that NetworkX looks up, whatever attributes a function needs
 # How many weights are compared before a conversion is used again: all of a small graph, some of a larger one. Each
 # takes about 10 nanoseconds.
 MAX_CHECKED_EDGES = 256
@@ -26,16 +26,16 @@ class Conversion(NamedTuple):
     n_nodes: int
     n_entries: int  # of all rows
     edges: list[Any]  # attribute dicts of some edges
-    weights: list[Any]  # which these held
+    weights: list[Any]  # of these edges, when the graph was converted
     is_whole: bool  # whether these are all edges
 
 
 class LiveGraph:
     """An nx.Graph as this package sees it: its attributes as they are now, its edges as arrays when they are asked for.
 
-    NetworkX's cache keeps it, and drops it when the graph is changed through its methods; so it may keep the arrays.
-    It refers to the graph's dicts, not to the graph, which would then be freed late. Views, such as ``G.subgraph()``,
-    do not hear of changes to their graph: of them it keeps nothing.
+    NetworkX's cache holds it, and drops it when the graph is changed through its methods. So it may store the arrays.
+    It refers to the graph's dicts and not to the graph, because that would delay freeing the graph. Views, such as
+    ``G.subgraph()``, are not told when their graph changes: for them nothing is stored.
     """
 
     __networkx_backend__ = BACKEND_NAME
@@ -70,27 +70,27 @@ class LiveGraph:
     def conversion(
         self, weight: str | None, make: Callable[[Sequence[Hashable], Rows, bool], Any], *, recount: bool = False
     ) -> Any:
-        """What `make` made of the nodes, rows and direction of the graph with this weight; kept until it changes.
+        """What `make` returns for the nodes, rows and direction of the graph with this weight; stored until it changes.
 
-        NetworkX clears its cache, and so drops what is kept here, when a graph is changed through its methods. Two
-        kinds of change pass it by:
+        NetworkX clears its cache, and so drops what is stored here, when a graph is changed through its methods. It
+        does not notice two kinds of change:
 
         - ``G[u][v]["weight"] = 2``. The weights of up to 256 edges are compared at each use, in some 3 microseconds.
           In a graph with no more edges every such change is seen. In a larger one these edges are spread evenly: a
-          change of all weights is seen, one of a hundredth of them with a probability of 92 %, one of a single edge
-          hardly ever. So the first use of such a conversion in a process warns; NetworkX's own functions leave that to
-          NetworkX.
+          change of all weights is seen, a change of one weight in a hundred with a probability of 92 %, a change of a
+          single weight hardly ever. So the first use of such a conversion in a process warns. For NetworkX's own
+          functions, NetworkX gives the warning.
         - A change that fails half-way, such as ``G.add_edges_from([(0, 9), (1,)])``. A different number of nodes is
-          always noticed; with `recount`, which looks at every node, a different number of edges too.
+          always noticed; with `recount`, which visits every node, a different number of edges too.
         """
-        kept = self._conversions.get(weight)
-        if kept is not None and self._is_current(kept, weight, recount):
-            if not (kept.is_whole or recount or "cache" in nx.config.warnings_to_ignore):
+        stored = self._conversions.get(weight)
+        if stored is not None and self._is_current(stored, weight, recount):
+            if not (stored.is_whole or recount or "cache" in nx.config.warnings_to_ignore):
                 warn_of_partial_checks()
-            return kept.made
+            return stored.made
         made = make(*self._rows(weight), self._directed)
         if not self._is_view:
-            self._conversions[weight] = self._kept(made, weight)
+            self._conversions[weight] = self._to_store(made, weight)
         return made
 
     def to_networkx(self) -> nx.Graph[Any]:
@@ -116,18 +116,18 @@ class LiveGraph:
         nodes, rows = rows_from_adjacency(self.adjacency, weight, self._multigraph)
         return nodes, first_named(rows) if self._two_sided else rows
 
-    def _kept(self, made: Any, weight: str | None) -> Conversion:
+    def _to_store(self, made: Any, weight: str | None) -> Conversion:
         if weight is None:
             return Conversion(made, len(self), self._count_entries(), [], [], is_whole=True)
         edges, is_whole = some_edges(self.adjacency, self._multigraph, MAX_CHECKED_EDGES)
         weights = [data.get(weight, 1) for data in edges]
         return Conversion(made, len(self), self._count_entries(), edges, weights, is_whole)
 
-    def _is_current(self, kept: Conversion, weight: str | None, recount: bool) -> bool:
+    def _is_current(self, stored: Conversion, weight: str | None, recount: bool) -> bool:
         return (
-            kept.n_nodes == len(self)
-            and have_weights(kept.edges, weight, kept.weights)
-            and not (recount and kept.n_entries != self._count_entries())
+            stored.n_nodes == len(self)
+            and have_weights(stored.edges, weight, stored.weights)
+            and not (recount and stored.n_entries != self._count_entries())
         )
 
     def _count_entries(self) -> int:
@@ -136,7 +136,7 @@ class LiveGraph:
 
 @cache  # once in a process
 def warn_of_partial_checks() -> None:
-    """Tell the user what a kept conversion of a large graph may miss."""
+    """Tell the user which changes a stored conversion of a large graph may miss."""
     warnings.warn(
         "nx_fastonl keeps the arrays that it made of an nx.Graph until the graph is changed through NetworkX's "
         f"methods. For other changes of weights, it checks {MAX_CHECKED_EDGES} edges, and this graph has more. "
@@ -147,7 +147,7 @@ def warn_of_partial_checks() -> None:
 
 
 def loses_directions(G: nx.Graph[Any]) -> bool:
-    """Whether this is a view of a directed graph as an undirected one: (u, v) and (v, u) are then edges apart."""
+    """Whether this is a view of a directed graph as an undirected one: (u, v) and (v, u) may then differ."""
     whole: Any = G
     while hasattr(whole, "_graph"):
         whole = whole._graph

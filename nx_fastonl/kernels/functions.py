@@ -30,7 +30,8 @@ class KernelInfo:
     error : float
         No value is off by more than this.
     elsewhere : float
-        The value of the nodes that are not in the column: 0, but for ``"augmented-laplacian"``, which is dense.
+        The value of the nodes that are not in the column: 0, except for ``"augmented-laplacian"``, whose columns are
+        dense.
     operations, pushes, epochs : int
         Edges walked, nodes pushed, and passes over the active nodes.
 
@@ -91,9 +92,9 @@ def kernel_column(
     Parameters
     ----------
     G : nx.Graph, scipy sparse array or CSRGraph
-        Undirected. The conversion of an nx.Graph is kept: see `CSRGraph.from_networkx`.
+        Undirected. The conversion of an nx.Graph is kept for later calls: see `CSRGraph.from_networkx`.
     node : node
-        Whose column to compute.
+        The node whose column to compute.
     kernel : str, default "normalized-laplacian"
         With L = D - W, and ``"K1"`` to ``"K6"`` as other names:
 
@@ -231,9 +232,9 @@ def kernel_matrix(
     Parameters
     ----------
     G : nx.Graph, scipy sparse array or CSRGraph
-        Undirected. The conversion of an nx.Graph is kept: see `CSRGraph.from_networkx`.
+        Undirected. The conversion of an nx.Graph is kept for later calls: see `CSRGraph.from_networkx`.
     nodes : iterable of nodes, optional
-        Whose rows to compute, by default those of every node.
+        The nodes whose rows to compute, by default all.
     kernel, smoothness, epsilon
         As for `kernel_column`.
     exact : bool, default False
@@ -241,7 +242,7 @@ def kernel_matrix(
     top_k : int, optional
         Keep only the k largest values of each row. Not with `exact`.
     n_jobs : int, optional
-        Threads to push with, by default 1; -1 for one on each core. The result does not depend on it.
+        Threads to push with, by default 1; -1 for one per core. The result does not depend on it.
     weight : str or None, default "weight"
         The edge attribute that holds the weight, 1 where it is missing. None ignores weights.
     progress : bool, default False
@@ -253,8 +254,8 @@ def kernel_matrix(
     -------
     scipy.sparse.csr_array or numpy.ndarray
         Dense where `exact`, else sparse. Row i belongs to ``nodes[i]``; columns follow ``list(G)``. M is symmetric, so
-        rows are columns; pushed rows are so up to their error. Memory is that of the values reached; rows of
-        ``"augmented-laplacian"`` are full.
+        its rows are its columns; for pushed rows this holds up to their error. Only the values reached are stored; rows
+        of ``"augmented-laplacian"`` are full.
 
     Raises
     ------
@@ -290,7 +291,7 @@ def kernel_matrix(
     check_count("top_k", top_k)
     check_jobs("n_jobs", n_jobs)
     if exact and top_k is not None:
-        raise ValueError(f"top_k keeps part of a sparse row; with exact=True rows are dense, got top_k={top_k!r}")
+        raise ValueError(f"top_k keeps only some values of a row; with exact=True rows are dense, got top_k={top_k!r}")
     graph_kernel = GraphKernel(graph, kernel, smoothness, **parameters)
     rows = rows_of(graph, nodes, "nodes")
     if exact:

@@ -22,10 +22,10 @@ __all__ = ["GraphKernel"]
 S_RANGE = (1e-18, 1e18)
 # The largest graph whose exact matrix is computed: 3.2 GB.
 MAX_EXACT_NODES = 20_000
-# What floating point adds to a residual, as a fraction of what went in and out.
+# Rounding adds up to this to a residual, as a fraction of the mass that went in and out.
 RESIDUAL_ROUNDING = 1e-15
-# A trace is estimated from as many columns, each pushed until a neighbour of the source holds at most this
-# fraction of what the source started with.
+# A trace is estimated from this many columns. Each is pushed with an epsilon of TRACE_ACCURACY, divided by the number
+# of the source's neighbours.
 TRACE_SAMPLES = 200
 TRACE_ACCURACY = 0.01
 
@@ -92,7 +92,7 @@ class GraphKernel:
         self._isolated_S = (form.shift or 1.0) * 2 * p.lam / (form.a * (p.smoothness + form.isolated))
 
     def _check_conditioning(self) -> None:
-        """Refuse what no push would finish and rounding would spoil: c next to nothing beside the degree."""
+        """Raise if c is so small beside a degree that no push would end and rounding would spoil the result."""
         if self._S is not None:
             rows = np.arange(len(self.graph))
             u = int((self.c(rows) / np.maximum(self.graph.degrees, 1e-300)).argmin())
@@ -110,7 +110,7 @@ class GraphKernel:
     def squared_s(self, rows: Any) -> NDArray[np.float64]:
         """The diagonal S, the square of `s`, at these rows.
 
-        A node without edges has ``D^-1/2 = 0`` where S = D; what stands here in its place makes its entry of M right.
+        A node without edges has ``D^-1/2 = 0`` where S = D; the value used here instead makes its entry of M right.
         """
         if self._S is not None:
             return np.asarray(self._S[rows])
@@ -166,7 +166,7 @@ class GraphKernel:
         return nodes, self.a * float(self.s(u)) * self.s(nodes) * estimate
 
     def column_error(self, u: int, result: PushResult) -> float:
-        """How far any entry of a pushed column can be off: ``|r| <= e c`` gives ``|z* - z| <= e``, as ``H 1 = c``."""
+        """The error bound of a pushed column's entries: ``|r| <= e c`` gives ``|z* - z| <= e``, as ``H 1 = c``."""
         nodes = result.nodes
         residual, rounding = self.residual(u, nodes, result.estimate)
         off = float(((np.abs(residual) + rounding) / self.c(nodes)).max(initial=0.0))
@@ -175,9 +175,10 @@ class GraphKernel:
     def residual(
         self, u: int, nodes: NDArray[np.int32], estimate: NDArray[np.float64]
     ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-        """``e_u - H estimate`` at these nodes, neighbours of all that have an estimate; and its rounding errors.
+        """``e_u - H estimate`` at these nodes, and a bound on its rounding errors.
 
-        Worked out anew from the estimate: the residual that was pushed around has rounding errors in it.
+        `nodes` holds the neighbours of every node that has an estimate. The residual is computed again from the
+        estimate, because the one that the push has updated at every step has collected rounding errors.
         """
         graph = self.graph
         where = np.flatnonzero(estimate)
@@ -198,7 +199,7 @@ class GraphKernel:
         return np.asarray(residual), np.asarray(RESIDUAL_ROUNDING * (size + np.abs(settled)), dtype=np.float64)
 
     def exact(self) -> NDArray[np.float64]:
-        """The whole of M by a dense factorisation; refused for graphs beyond `MAX_EXACT_NODES`."""
+        """M by a dense factorisation. Raises for graphs with more than `MAX_EXACT_NODES` nodes."""
         n = len(self.graph)
         if n > MAX_EXACT_NODES:
             raise ValueError(
@@ -221,7 +222,7 @@ class GraphKernel:
         inverse *= s
         inverse *= s[:, None]
         inverse -= self.g
-        return np.ascontiguousarray(inverse.T)  # symmetric, and rows are what is read
+        return np.ascontiguousarray(inverse.T)  # M is symmetric, and its rows are read later
 
     def exact_trace(self) -> float:
         """The trace of M, for graphs up to `MAX_EXACT_NODES`."""
@@ -231,9 +232,9 @@ class GraphKernel:
         """The trace of M from a sample of its diagonal, the same sample on every call.
 
         With ``H z + r = e_u`` an entry of the diagonal of inv(H) is ``z_u + r z + r inv(H) r``. The last term is at
-        least ``(sum of r)^2 / k``, k being the sum of c over the component of u, and at least ``r r / pivot``; the sum
-        of both stands for it here. The part ``1 / k`` that all entries have in common is summed exactly, the rest from
-        nodes drawn by ``S / (c + D)``.
+        least ``(sum of r)^2 / C``, where C is the sum of c over the component of u, and at least ``r r / pivot``. Here
+        the sum of both replaces it. The term ``1 / C``, which all entries have in common, is summed exactly. What the
+        entries have beyond it is estimated from nodes drawn with probabilities proportional to ``S / (c + D)``.
         """
         graph = self.graph
         rows = np.arange(len(graph))

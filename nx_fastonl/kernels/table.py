@@ -1,4 +1,4 @@
-"""The paper's Table 1: from the name of a kernel and its parameters to its form. No graph in it."""
+"""The paper's Table 1: from the name of a kernel and its parameters to its form. It knows nothing of graphs."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike
 from nx_fastonl._lib.checks import WEIGHT_RANGE, check_at_least_zero, check_between, check_strictly_between
 
 DEFAULT_SMOOTHNESS = 0.15
-# Beyond these, what lam / n adds to a degree is lost in rounding, or the other way round.
+# Outside this range, rounding loses either lam / n or the degree when the two are added.
 SMOOTHNESS_RANGE = (1e-9, 1e9)
 
 
@@ -44,7 +44,7 @@ class Form(NamedTuple):
 
 @dataclass(frozen=True)
 class Recipe:
-    """A row of the table: which S, which parameters, and the form that they make."""
+    """An entry of the table: which S, which parameters, and the form that they give."""
 
     alias: str
     diagonal: Literal["ones", "degrees", "any"]
@@ -129,7 +129,7 @@ def checked_parameters(n: int, name: str, smoothness: float | None, parameters: 
         check_strictly_between("beta", beta, 0.0, 1.0 + smoothness)
     else:
         check_at_least_zero("beta", beta)
-        beta = beta if beta >= WEIGHT_RANGE[0] else 0.0  # the inverse of a smaller number may not be one
+        beta = beta if beta >= WEIGHT_RANGE[0] else 0.0  # the inverse of a smaller number may overflow
     if b is None:
         b = 1.0 / n
     check_at_least_zero("b", b)

@@ -19,7 +19,7 @@ class CertifiedLabel:
     margin : float
         How much worse the score of the second best label is; infinite where there is no second.
     error : float
-        How much `margin` can be off from that of the exact kernel.
+        An upper bound on the difference between `margin` and that of the exact kernel.
     certain : bool
         Whether ``error < margin``, so that the exact kernel gives the same label for what was learned.
 

@@ -28,7 +28,7 @@ from nx_fastonl.learners.registry import KERNEL_METHODS, LabelerOptions, Method,
 
 __all__ = ["OnlineNodeLabeler"]
 
-# Nodes that are handed to a learner in one call: enough to forget the cost of the call.
+# Nodes that a learner gets in one call: enough that the cost of the call does not matter.
 STREAM_BATCH = 2048
 
 
@@ -56,7 +56,7 @@ class _Knowledge:
         return self.codes[label]
 
     def record(self, rows: Iterable[int]) -> None:
-        """Take over from the learner which of these rows were learned, and drop labels that no node has got."""
+        """Copy from the learner which of these rows were learned, and drop labels that no node has."""
         for u in rows:
             y = self.learner.label_of(u)
             if y is not None:
@@ -150,9 +150,9 @@ class OnlineNodeLabeler:
 
     Several threads may predict while one learns.
 
-    With ``"fastonl"``, memory follows what labels reach. Each node that a block of 8 labels reaches takes 144 bytes: 16
-    for each label and 16 more. With up to 2 or 4 labels it is 48 or 80 bytes. Single precision halves what a label
-    takes.
+    With ``"fastonl"``, memory depends on how many nodes labels reach. Each node that a block of 8 labels reaches takes
+    144 bytes: 16 for each label and 16 more. With up to 2 or 4 labels it is 48 or 80 bytes. Single precision halves
+    what a label takes.
 
     References
     ----------
@@ -211,7 +211,7 @@ class OnlineNodeLabeler:
 
     @property
     def classes(self) -> tuple[Any, ...]:
-        """The labels known: those given, or those learned so far, in order of appearance."""
+        """The labels known: those given, or those learned so far, in the order in which they were first seen."""
         return tuple(self._knowledge.classes)
 
     @property
@@ -301,7 +301,7 @@ class OnlineNodeLabeler:
         networkx.NodeNotFound
             If a node is not in the graph.
         TypeError
-            If `nodes` is one node, or no collection.
+            If `nodes` is a single node, or not iterable.
         ImportError
             If `progress` is asked for and tqdm is not installed.
 
@@ -330,7 +330,7 @@ class OnlineNodeLabeler:
     def predict_proba_one(self, node: Hashable) -> dict[Any, float]:
         """The learner's distribution over the labels known, from which ``predict="sample"`` draws.
 
-        It is made for the regret bound. It is no measure of confidence: mostly it is far flatter than it could be.
+        It is made for the regret bound. It is no measure of confidence: mostly it is much flatter than it could be.
         `certify_one` says what is certain.
 
         Parameters
@@ -358,7 +358,7 @@ class OnlineNodeLabeler:
         """
         knowledge = self._knowledge
         probabilities = knowledge.learner.probabilities(self._graph.index(node))
-        return dict(zip(knowledge.classes, probabilities.tolist(), strict=False))  # a label may just have joined
+        return dict(zip(knowledge.classes, probabilities.tolist(), strict=False))  # a thread may add a label
 
     def predict_proba_many(
         self, nodes: Iterable[Hashable] | None = None, *, progress: bool = False
@@ -382,7 +382,7 @@ class OnlineNodeLabeler:
         networkx.NodeNotFound
             If a node is not in the graph.
         TypeError
-            If `nodes` is one node, or no collection.
+            If `nodes` is a single node, or not iterable.
         ImportError
             If `progress` is asked for and tqdm is not installed.
 
@@ -403,8 +403,8 @@ class OnlineNodeLabeler:
     def certify_one(self, node: Hashable, *, max_operations: int = 1_000_000) -> CertifiedLabel:
         """The label that the exact kernel gives to `node`, if that can be proved.
 
-        Reads further and further around the node. It stops when the two best labels are further apart than everything
-        that was left out, or when the budget ends. For ``method="fastonl"`` only.
+        It reads further and further around the node. It stops when the margin between the two best labels is larger
+        than its error, or when the budget ends. For ``method="fastonl"`` only.
 
         Parameters
         ----------
@@ -490,7 +490,7 @@ class OnlineNodeLabeler:
         Parameters
         ----------
         node : node
-            Whose label it is.
+            The node whose label it is.
         label : hashable
             Neither None nor NaN, and one of the `classes` if those were given.
         overwrite : bool, default False
@@ -549,7 +549,7 @@ class OnlineNodeLabeler:
         networkx.NodeNotFound
             If a node is not in the graph.
         TypeError, ValueError
-            As `learn_one`, and if a node is there twice. Nothing is learned then.
+            As `learn_one`, and if a node is given twice. Nothing is learned then.
 
         See Also
         --------
@@ -570,7 +570,7 @@ class OnlineNodeLabeler:
                 continue
             plain = checked_label(node, label)
             if u in new_labels:
-                raise ValueError(f"node {node!r} is there twice, with labels {new_labels[u]!r} and {plain!r}")
+                raise ValueError(f"node {node!r} is given twice, with labels {new_labels[u]!r} and {plain!r}")
             new_labels[u] = plain
         with self._lock:
             knowledge = self._knowledge
@@ -649,7 +649,7 @@ class OnlineNodeLabeler:
             If a node is not in the graph.
         TypeError, ValueError
             If a label cannot be hashed or is not one of the `classes` given, or a node was learned before. The nodes
-            that arrived earlier stay learned. So they do when Ctrl-C interrupts a stream.
+            that arrived earlier stay learned, also when Ctrl-C interrupts a stream.
         ImportError
             If `progress` is asked for and tqdm is not installed.
 
@@ -766,7 +766,7 @@ class OnlineNodeLabeler:
         return int(self._draw(u, n_learned) * k) if k > 0 else -1
 
     def _draw(self, u: int, n_learned: int) -> float:
-        """A number between 0 and 1 that belongs to this node at this time."""
+        """A random number between 0 and 1: the same for the same seed, node and number of labels learned."""
         return random.Random((self._seed << 64) | (u << 32) | n_learned).random()
 
 

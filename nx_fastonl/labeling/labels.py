@@ -46,7 +46,7 @@ def label_stream(labels: Labels, graph: CSRGraph) -> tuple[Iterable[tuple[Hashab
     """
     if isinstance(labels, str):
         raise TypeError(
-            f"labels={labels!r} names a node attribute, and the labeler keeps no attributes: "
+            f"labels={labels!r} names a node attribute, and the labeler has no attributes: "
             f"pass nx.get_node_attributes(G, {labels!r})"
         )
     if hasattr(labels, "itertuples") or hasattr(labels, "iter_rows"):  # of pandas, of polars
@@ -88,7 +88,7 @@ def _by_row(labels: NDArray[Any], graph: CSRGraph, *, integers: bool) -> tuple[I
 
 
 def _column(labels: list[Any]) -> tuple[NDArray[Any], bool]:
-    """The values of a data frame's column as an array of objects, and whether they are integers, missing ones aside."""
+    """The values of a data frame's column as an array of objects, and whether all that are not missing are integers."""
     kinds = {type(label) for label in labels if not is_missing(label)}
     return np.fromiter(labels, dtype=object, count=len(labels)), kinds == {int}
 
@@ -96,8 +96,8 @@ def _column(labels: list[Any]) -> tuple[NDArray[Any], bool]:
 def _pairs(labels: Iterable[Any]) -> Iterator[tuple[Hashable, Any]]:
     for item in labels:
         if type(item) is not tuple:
-            is_row = isinstance(item, tuple | list) or (isinstance(item, np.ndarray) and item.ndim == 1)
-            if not is_row:
+            is_sequence = isinstance(item, tuple | list) or (isinstance(item, np.ndarray) and item.ndim == 1)
+            if not is_sequence:
                 raise TypeError(f"{PAIRS_EXPECTED}; got {item!r}")
         if len(item) != 2:
             raise TypeError(f"{PAIRS_EXPECTED}; got {item!r}")
@@ -105,13 +105,13 @@ def _pairs(labels: Iterable[Any]) -> Iterator[tuple[Hashable, Any]]:
 
 
 class PlainLabels(dict[Hashable, Hashable]):
-    """Labels as plain Python objects, by the labels as they came; None for what marks a node without one."""
+    """From labels as callers pass them to plain Python objects; to None where a node has no label."""
 
     def of(self, nodes: Sequence[Hashable], labels: Sequence[Any]) -> list[Hashable | None]:
         """The labels of these nodes."""
         try:
             return [self[label] for label in labels]
-        except (TypeError, ValueError):  # to say of which node the bad label is
+        except (TypeError, ValueError):  # find the node of the bad label, and name it
             pairs = zip(nodes, labels, strict=True)
             return [None if is_missing(label) else checked_label(node, label) for node, label in pairs]
 
@@ -123,12 +123,12 @@ class PlainLabels(dict[Hashable, Hashable]):
 
 
 def is_missing(label: Any) -> bool:
-    """Whether this marks a node without a label: None, NaN, a masked entry, or what pandas makes of these."""
+    """Whether this means that a node has no label: None, NaN, a masked entry, or what pandas makes of these."""
     if label is None or label is np.ma.masked:
         return True
     try:
         return bool(label != label)
-    except (TypeError, ValueError):  # pandas.NA cannot tell; an array is refused elsewhere
+    except (TypeError, ValueError):  # pandas.NA has no truth value; an array raises elsewhere
         return isinstance(label, Hashable)
 
 

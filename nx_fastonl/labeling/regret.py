@@ -17,7 +17,8 @@ from nx_fastonl.nxapi.dispatch import dispatchable
 
 __all__ = ["labeling_cut", "regret_bound"]
 
-EXACT_BY_DEFAULT = 2_000
+# Up to this many nodes, the trace is exact by default.
+MAX_NODES_FOR_EXACT = 2_000
 
 
 @dispatchable
@@ -110,7 +111,7 @@ def regret_bound(
     epsilon = check_positive("epsilon", 0.1 / n if epsilon is None else epsilon)
     graph_kernel = GraphKernel(graph, kernel, smoothness, **parameters)
     if exact is None:
-        exact = n <= EXACT_BY_DEFAULT
+        exact = n <= MAX_NODES_FOR_EXACT
     regret = math.sqrt(k) * math.sqrt(graph_kernel.exact_trace() if exact else graph_kernel.estimated_trace())
     if method == "relaxation":
         return regret
@@ -131,18 +132,19 @@ def labeling_cut(
     weight: str | None = "weight",
     **parameters: Unpack[KernelParameters],
 ) -> float:
-    """How much a labelling cuts the graph, in the kernel's measure: `regret_bound` covers it for lam of at least this.
+    """How much a labelling cuts the graph, as the kernel measures it: `regret_bound` covers it if lam is at least this.
 
-    It is the sum over labels of ``f inv(K) f``, where f marks the nodes that have the label. For ``"laplacian"`` that
-    is twice the weight of the edges between nodes of different labels; with the other kernels even a labelling of one
-    label has some cut. Where K depends on lam through the default of `beta`, pass a `beta` here and to `regret_bound`.
+    It is the sum over labels of ``f inv(K) f``, where f is 1 at the nodes that have the label and 0 elsewhere.
+    For ``"laplacian"`` that is twice the weight of the edges between nodes of different labels. With the other kernels
+    even a labelling with one label may have a cut above 0. Where K depends on lam through the default of `beta`, pass a
+    `beta` here and to `regret_bound`.
 
     Parameters
     ----------
     G : nx.Graph, scipy sparse array or CSRGraph
         Undirected.
     labels : dict, iterable of pairs, or str
-        As for `online_node_labeling`. Nodes without a label are marked by none.
+        As for `online_node_labeling`. At a node without a label, every f is 0.
     kernel, smoothness
         As for `kernel_column`.
     weight : str or None, default "weight"
@@ -186,15 +188,16 @@ def labeling_cut(
         if not is_missing(label):
             y[u] = codes.setdefault(checked_label(node, label), len(codes))
     rows = np.arange(len(graph))
-    s, marked = graph_kernel.s(rows), y >= 0
+    s, labelled = graph_kernel.s(rows), y >= 0
     # M = a diag(s) inv(H) diag(s) up to a constant, so inv(M) = diag(1/s) H diag(1/s) / a, and H = diag(c) + L.
     heads, tails = np.repeat(rows, np.diff(graph.indptr)), graph.indices
     weights = 1.0 if graph.weights is None else graph.weights
-    mark_heads, mark_tails = marked[heads] / s[heads], marked[tails] / s[tails]
+    at_heads, at_tails = labelled[heads] / s[heads], labelled[tails] / s[tails]
     same = y[heads] == y[tails]
-    jumps = np.where(same, (mark_heads - mark_tails) ** 2, mark_heads**2 + mark_tails**2)
+    jumps = np.where(same, (at_heads - at_tails) ** 2, at_heads**2 + at_tails**2)
     along_edges = float((weights * jumps).sum()) / 2.0
-    at_nodes = float((graph_kernel.c(rows) / s**2)[marked].sum())
-    n_marked = int(marked.sum())
-    cut = 2.0 * graph_kernel.lam / graph_kernel.a * (along_edges + at_nodes) - graph_kernel.lam / len(graph) * n_marked
-    return max(cut, 0.0) + graph_kernel.b * float((np.bincount(y[marked]) ** 2).sum())
+    at_nodes = float((graph_kernel.c(rows) / s**2)[labelled].sum())
+    n_labelled = int(labelled.sum())
+    cut = 2.0 * graph_kernel.lam / graph_kernel.a * (along_edges + at_nodes)
+    cut -= graph_kernel.lam / len(graph) * n_labelled
+    return max(cut, 0.0) + graph_kernel.b * float((np.bincount(y[labelled]) ** 2).sum())

@@ -109,7 +109,7 @@ class LabelSequence(Sequence[Any]):
         return dict(zip(self.nodes, self.predicted, strict=True))
 
     def to_pandas(self) -> pd.DataFrame:
-        """A row for each prediction: node, predicted, truth, correct, error_rate (so far). Needs pandas.
+        """One row per prediction: node, predicted, truth, correct, error_rate (so far). Needs pandas.
 
         Returns
         -------

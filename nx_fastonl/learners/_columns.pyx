@@ -12,14 +12,14 @@ from nx_fastonl.push._push cimport PushState, new_push, push_from
 from nx_fastonl.push._system cimport SystemView
 from nx_fastonl.push._workspace cimport Workspace
 
-# How far ahead in the list of touched nodes their memory is asked for.
+# How many entries ahead in the list of touched nodes their memory is prefetched.
 cdef Py_ssize_t NODES_AHEAD = 8
 
 
 cdef double sum_gradients(
     GradientStore gradients, Workspace work, ScoreBuffers buffers, Py_ssize_t k,
 ) noexcept nogil:
-    """Sum the gradients of the touched nodes, weighted by their estimates, and clear up; return the magnitude."""
+    """Sum the touched nodes' gradients, weighted by their estimates; clear the workspace; return the magnitude."""
     cdef double magnitude = 0.0
     cdef Py_ssize_t i
     cdef node_t v
@@ -69,7 +69,7 @@ cdef class PushEngine(Engine):
 
 @cython.final
 cdef class RowEngine(Engine):
-    """Keeps, for the mean of rows and columns, what all learned nodes' columns of M add up to at each node.
+    """Adds up, for the mean of rows and columns, all learned nodes' columns of M times their gradients.
 
     `nodes` and `values` are the column of the node that is learned next.
     """

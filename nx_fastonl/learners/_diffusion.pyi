@@ -12,6 +12,8 @@ SLOT: np.dtype[np.void]
 
 @final
 class DiffusionStore:
+    residuals: NDArray[Any]
+    estimates: NDArray[Any]
     single: bool
     width: int
     n_slots: int
@@ -23,10 +25,6 @@ class DiffusionStore:
     def __init__(self, n: int, rate: float, single: bool) -> None: ...
     @property
     def lanes(self) -> int: ...
-    @property
-    def residuals(self) -> NDArray[Any]: ...
-    @property
-    def estimates(self) -> NDArray[Any]: ...
     @property
     def slot_indices(self) -> NDArray[np.int32]: ...
     @property

@@ -21,36 +21,37 @@ ctypedef fused real_t:
 
 SLOT = np.dtype([("index", np.int32), ("neighbours", np.float32)])
 
-# How far ahead in the queue a row's offsets, its neighbours, their slots and the numbers there are asked for.
+# How many entries ahead in the queue a row's offsets, its neighbours, their slots and residuals are prefetched.
 cdef Py_ssize_t OFFSETS_AHEAD = 8
 cdef Py_ssize_t ROW_AHEAD = 5
 cdef Py_ssize_t SLOTS_AHEAD = 3
 cdef Py_ssize_t NUMBERS_AHEAD = 1
 cdef enum:
     ENDS_PER_ROW = 8
-# How far ahead in the list of nodes that a push touched.
+# The same in the list of nodes that a push touched.
 cdef Py_ssize_t NODES_AHEAD = 8
 # Slots of larger graphs do not stay in the cache.
 cdef Py_ssize_t SLOTS_IN_CACHE = 1 << 15
 cdef float[2] WAITING = [0.0, INFINITY]
 
-# Reading a node's scores takes a push from it, down to READ_EPSILON per neighbour once READ_FRACTION of the nodes were
-# learned, and down to less before, as fewer labels have arrived near it; never below the fraction MIN_READ_FRACTION.
-# Chosen by accuracy on the graphs of the benchmarks, where reading further gains little.
+# A node's scores are read by a push from it. Its epsilon is READ_EPSILON once the fraction READ_FRACTION of the nodes
+# was learned. Before, fewer labels have arrived near the node, and epsilon is smaller in proportion, down to the
+# fraction MIN_READ_FRACTION of READ_EPSILON. These were chosen by accuracy on the graphs of the benchmarks, where
+# reading further gains little.
 cdef double READ_EPSILON = 0.06
 cdef double READ_FRACTION = 0.1
 cdef double MIN_READ_FRACTION = 0.005
-# Where mass hardly settles, as between two nodes whose edge is far heavier than c, reading on would not end soon.
+# A read ends after this many edges. Mass hardly settles between two nodes whose edge is much heavier than c.
 cdef enum:
     MAX_READ_EDGES = 20_000
 
-# Never 0, which no residual would ever be below.
+# The smallest theta. No residual would ever be below a theta of 0.
 cdef double SMALLEST_THETA = 1e-300
-cdef Py_ssize_t MAX_LANES = 8  # of a block: in double precision, a line of the cache
+cdef Py_ssize_t MAX_LANES = 8  # per block: in double precision, a cache line
 cdef Py_ssize_t MIN_LANES = 2
 cdef Py_ssize_t MIN_SLOTS = 4096
 
-# Where a node keeps its numbers for a block of labels.
+# Where the numbers of a node for a block of labels are stored.
 cdef struct Slot:
     int32_t index  # 0: nowhere yet
     float neighbours  # +inf while the node waits in the queue
@@ -69,9 +70,9 @@ cdef struct LaneState:
 cdef class DiffusionStore:
     """The estimates Z and residuals R of ``H Z + R = B``, with a lane for each label.
 
-    Every label is a lane, a system of its own. Lanes are kept in blocks: ``slots[u, block]`` says where node u has the
-    lanes of a block in `residuals` and `estimates`. Slots are handed out when mass first reaches them; slot 0 belongs
-    to nobody, and is all zero.
+    Every label has a lane, a system of its own. Lanes are stored in blocks: ``slots[u, block]`` says where the lanes of
+    a block are stored for node u, in `residuals` and `estimates`. A node gets a slot when mass first reaches it. Slot 0
+    belongs to no node and is all zero.
 
     Parameters
     ----------
@@ -80,14 +81,16 @@ cdef class DiffusionStore:
     rate : float
         A settled residual is less than ``theta * neighbours`` with ``theta = rate * mass``.
     single : bool
-        Whether Z and R are kept in single precision.
+        Whether Z and R are stored in single precision.
     """
 
     cdef Slot[:, ::1] slots
     cdef int64_t[::1] slot_owners  # u * blocks + block
-    # One pair of the two is empty.
+    # One of the two pairs is empty.
     cdef double[:, ::1] residuals64, estimates64
     cdef float[:, ::1] residuals32, estimates32
+    cdef readonly object residuals, estimates  # the same memory, as numpy sees it
+    cdef object _slots
     cdef unsigned char[::1] unsettled  # lanes in which an interrupted push left nodes active
     cdef readonly bint single
     cdef readonly Py_ssize_t width  # lanes of a block
@@ -96,11 +99,11 @@ cdef class DiffusionStore:
     cdef readonly int64_t n_pushes
     cdef public double rate
     cdef public double mass  # the sum over nodes of the largest magnitude of their sources
-    cdef readonly double largest_theta  # that anything was settled under
+    cdef readonly double largest_theta  # under which anything was settled
 
     def __init__(self, Py_ssize_t n, double rate, bint single):
         self.rate, self.single, self.width = rate, single, 0
-        self.slots = np.zeros((n, 1), dtype=SLOT)
+        self.slots = self._slots = np.zeros((n, 1), dtype=SLOT)
         self.n_slots = 1
         self.n_additions = self.n_pushes = 0
         self.mass = self.largest_theta = 0.0
@@ -109,21 +112,13 @@ cdef class DiffusionStore:
 
     @property
     def lanes(self):
-        """For how many labels there is room."""
+        """The number of labels that there is room for."""
         return self.slots.shape[1] * self.width
 
     @property
-    def residuals(self):
-        return np.asarray(self.residuals32) if self.single else np.asarray(self.residuals64)
-
-    @property
-    def estimates(self):
-        return np.asarray(self.estimates32) if self.single else np.asarray(self.estimates64)
-
-    @property
     def slot_indices(self):
-        """Where each node has the lanes of each block; 0: nowhere."""
-        return np.asarray(self.slots)["index"]
+        """Where the lanes of each block are stored for each node; 0: nowhere."""
+        return self._slots["index"]
 
     @property
     def theta(self):
@@ -135,29 +130,34 @@ cdef class DiffusionStore:
         return np.flatnonzero(self.unsettled).tolist()
 
     def resize(self, Py_ssize_t slots, Py_ssize_t width):
-        """Make room for so many slots of so many lanes, what is in use kept. Memory is committed only once written."""
+        """Make room for this many slots, each of `width` lanes; copy those in use. Memory is committed when written."""
         cdef Py_ssize_t used = self.n_slots if self.width > 0 else 0
         dtype = np.float32 if self.single else np.float64
         residuals, estimates = np.zeros((slots, width), dtype=dtype), np.zeros((slots, width), dtype=dtype)
-        owners = np.zeros(slots, dtype=np.int64)
+        slot_owners = np.zeros(slots, dtype=np.int64)
         if used:
             residuals[:used, : self.width] = self.residuals[:used]
             estimates[:used, : self.width] = self.estimates[:used]
-            owners[:used] = self.slot_owners[:used]
+            slot_owners[:used] = self.slot_owners[:used]
+        self.bind(residuals, estimates)
+        self.slot_owners, self.width = slot_owners, width
+
+    cdef int bind(self, residuals, estimates) except -1:
         if self.single:
             self.residuals32, self.estimates32 = residuals, estimates
         else:
             self.residuals64, self.estimates64 = residuals, estimates
-        self.slot_owners, self.width = owners, width
+        self.residuals, self.estimates = residuals, estimates
+        return 0
 
     def reserve_slots(self, Py_ssize_t count):
-        """Have at least `count` free slots."""
+        """Make sure that at least `count` slots are free."""
         cdef Py_ssize_t room = self.slot_owners.shape[0]
         if self.n_slots + count > room:
             self.resize(max(self.n_slots + count, 2 * room), self.width)
 
     def reserve_labels(self, Py_ssize_t k):
-        """Have a lane for each of k labels: in the first block while that can grow, then in blocks of their own."""
+        """Make a lane for each of k labels: widen the first block up to MAX_LANES, then add blocks."""
         cdef Py_ssize_t blocks = self.slots.shape[1], width = self.width
         while k > width and width < MAX_LANES:
             width *= 2
@@ -165,11 +165,12 @@ cdef class DiffusionStore:
             self.resize(self.slot_owners.shape[0], width)
         if k > blocks * width:
             more = (k + width - 1) // width
-            slots, owners = np.zeros((self.slots.shape[0], more), dtype=SLOT), np.array(self.slot_owners)
-            node, block = np.divmod(owners[1 : self.n_slots], blocks)
-            slots[node, block] = np.asarray(self.slots)[node, block]
-            owners[1 : self.n_slots] = node * more + block
-            self.slots, self.slot_owners = slots, owners
+            slots, slot_owners = np.zeros((self.slots.shape[0], more), dtype=SLOT), np.array(self.slot_owners)
+            node, block = np.divmod(slot_owners[1 : self.n_slots], blocks)
+            slots[node, block] = self._slots[node, block]
+            slot_owners[1 : self.n_slots] = node * more + block
+            self.slots = self._slots = slots
+            self.slot_owners = slot_owners
         if self.lanes > self.unsettled.shape[0]:
             unsettled = np.zeros(self.lanes, dtype=np.uint8)
             unsettled[: self.unsettled.shape[0]] = self.unsettled
@@ -196,7 +197,7 @@ cdef class DiffusionStore:
             self.unsettled[label] = False
 
     def resettle(self, SystemView system, Workspace work, Py_ssize_t label):
-        """Finish what an interrupted push left undone in the lane of a label: all its nodes are looked at once."""
+        """Finish what an interrupted push left undone in the lane of a label: check each of its nodes once."""
         cdef LaneState lane = lane_of(self, label, max(self.largest_theta, theta_of(self)))
         cdef Py_ssize_t i, u, blocks = self.slots.shape[1]
         self.largest_theta = max(self.largest_theta, lane.theta)
@@ -210,7 +211,7 @@ cdef class DiffusionStore:
             self.unsettled[label] = False
 
     def read_epsilon(self):
-        """The residual per neighbour down to which a node's scores are read."""
+        """The epsilon of the push that reads a node's scores."""
         return read_epsilon_of(self)
 
     def read(
@@ -225,7 +226,7 @@ cdef class DiffusionStore:
                 read_lanes_of(system, self, work, rows[i], &diagonals[i])
 
     def __reduce__(self):
-        arrays = (np.array(self.slots), np.array(self.slot_owners), self.residuals.copy(), self.estimates.copy())
+        arrays = (self._slots.copy(), np.array(self.slot_owners), self.residuals.copy(), self.estimates.copy())
         counts = (self.n_slots, self.n_additions, self.n_pushes)
         sums = (self.mass, self.largest_theta)
         return _restored, (self.rate, self.single, arrays, np.array(self.unsettled), counts, sums)
@@ -233,12 +234,10 @@ cdef class DiffusionStore:
 
 def _restored(rate, single, arrays, unsettled, counts, sums):
     cdef DiffusionStore store = DiffusionStore(1, rate, single)
-    store.slots, store.slot_owners = arrays[:2]
-    if single:
-        store.residuals32, store.estimates32 = arrays[2:]
-    else:
-        store.residuals64, store.estimates64 = arrays[2:]
-    store.unsettled, store.width = unsettled, arrays[2].shape[1]
+    slots, store.slot_owners, residuals, estimates = arrays
+    store.slots = store._slots = slots
+    store.bind(residuals, estimates)
+    store.unsettled, store.width = unsettled, residuals.shape[1]
     store.n_slots, store.n_additions, store.n_pushes = counts
     store.mass, store.largest_theta = sums
     return store
@@ -258,7 +257,7 @@ cdef inline LaneState lane_of(DiffusionStore store, Py_ssize_t label, double the
 
 
 cdef int32_t new_slot(SystemView system, DiffusionStore store, Py_ssize_t u, Py_ssize_t block) noexcept nogil:
-    """Hand out a slot to node u. There must be a free one."""
+    """Give node u a slot. There must be a free one."""
     store.slots[u, block] = Slot(<int32_t> store.n_slots, <float> (system.stops[u] - system.starts[u]))
     store.slot_owners[store.n_slots] = u * store.slots.shape[1] + block
     store.n_slots += 1
@@ -300,7 +299,7 @@ cdef inline void scatter(
     SystemView system, DiffusionStore store, Workspace work, LaneState* state, Slot[:] slots, real_t[:] residuals,
     node_t u, double share, bint weighted,
 ) noexcept nogil:
-    """Add `share` to the residuals of u's neighbours, per unit of weight; queue the nodes this makes active."""
+    """Add `share`, per unit of weight, to the residuals of u's neighbours; queue those it makes active."""
     cdef Py_ssize_t e, v, tail = state.tail, ring = work.queue.shape[0]
     cdef double theta = state.theta
     cdef int32_t slot
@@ -325,9 +324,9 @@ cdef inline void scatter(
 cdef inline void prefetch_slots(
     SystemView system, Workspace work, Py_ssize_t head, Slot[:] slots, real_t[:] residuals,
 ) noexcept nogil:
-    """Ask for the memory of the rows that the queue names next, as the push does: each step needs the one before.
+    """Prefetch the rows, slots and residuals of the next nodes in the queue. Each step needs the one before.
 
-    Entries of the queue that were not written yet hold old nodes: of no use, but never out of range.
+    Beyond its end, the queue holds old nodes. Prefetching their rows is useless, but never out of range.
     """
     cdef Py_ssize_t i, start, last = system.indices.shape[0] - ENDS_PER_ROW
     if head + OFFSETS_AHEAD >= work.queue.shape[0] or last < 0:
@@ -348,10 +347,10 @@ cdef int64_t push_lane(
 ) except -1 nogil:
     """Push nodes in the order they became active, until none is; return the operations.
 
-    A push at u takes the fraction c / (c + D) of its residual, at least theta * neighbours, out of the lane: with
-    theta > 0 it ends.
+    A push at u settles the fraction c / (c + D) of its residual, which is at least theta * neighbours. So the loop ends
+    if theta > 0.
     """
-    # The columns of this lane: a node's slot is looked up without its block, and a number without its lane.
+    # The columns of this block and lane, so that the loop indexes by node and by slot only.
     cdef Slot[:] slots = store.slots[:, state.block]
     cdef real_t[:] residuals, estimates
     cdef bint prefetches = slots.shape[0] > SLOTS_IN_CACHE, weighted = system.weights.shape[0] > 0
@@ -404,11 +403,11 @@ cdef void read_lanes(
     SystemView system, DiffusionStore store, Workspace work, const real_t[:, ::1] residuals,
     const real_t[:, ::1] estimates, double[::1] scores, double* own,
 ) noexcept nogil:
-    """Read all lanes at the node that a push came from, and the diagonal entry of inv(H); clear up after the push.
+    """Read all lanes at the node that a push came from, and the diagonal entry of inv(H); clear the workspace.
 
-    With H z + r = e_u:  inv(H)[u] @ sources = estimates[u] + z @ residuals + r @ inv(H) @ residuals. In the last term
-    1 / pivot stands for inv(H): that equals one more push at each touched node whose shares are thrown away. The same
-    for inv(H)[u, u] = z[u] + r @ z + r @ inv(H) @ r.
+    With H z + r = e_u:  inv(H)[u] @ sources = estimates[u] + z @ residuals + r @ inv(H) @ residuals. In the last term,
+    inv(H) is replaced by 1 / pivot: that equals one more push at each touched node whose shares are thrown away. The
+    same holds for inv(H)[u, u] = z[u] + r @ z + r @ inv(H) @ r.
     """
     cdef Py_ssize_t n_blocks = store.slots.shape[1], width = residuals.shape[1], block, i, j
     cdef int32_t slot
@@ -472,7 +471,7 @@ cdef class DiffusionEngine(Engine):
         self.state.epsilon = read_epsilon_of(self.store)
         push_from(self.system, self.work, &self.state, u, True, MAX_READ_EDGES)
         read_lanes_of(self.system, self.store, self.work, self.row, &own)
-        # Estimated from below, but what is left without the constant is positive.
+        # Estimated from below: with the negative constant it may fall below 0, though the exact entry is positive.
         evidence.diagonal = max(factor * evidence.s * own + constant, 0.0)
         evidence.magnitude = 0.0
         for j in range(k):

@@ -10,7 +10,7 @@ cdef class LabelHistory:
     cdef readonly int64_t n_learned  # nodes
     # Both have room for at least k labels.
     cdef int64_t[::1] counts  # how many nodes have each label
-    cdef int64_t[::1] first_seen  # how many nodes had been learned when it first was
+    cdef int64_t[::1] first_seen  # how many nodes had been learned when the label was first seen
 
 
 cdef void count_label(LabelHistory history, Py_ssize_t y, Py_ssize_t old) noexcept nogil

@@ -40,7 +40,7 @@ cdef class LabelHistory:
         return np.array(self.counts[: self.k])
 
     def reserve(self, Py_ssize_t k):
-        """Have room for k labels."""
+        """Make room for k labels."""
         cdef Py_ssize_t room = self.counts.shape[0]
         if k <= room:
             return
@@ -59,7 +59,7 @@ cdef class LabelHistory:
         return _restored(*self.__reduce__()[1])
 
     def restore(self, LabelHistory other):
-        """Become what `other` is."""
+        """Take over the state of `other`."""
         self.k, self.n_learned = other.k, other.n_learned
         self.counts, self.first_seen = other.counts, other.first_seen
 

@@ -14,7 +14,7 @@ cdef struct StoredGradient:
     int32_t label  # that was learned
     int32_t dense  # its row; 0: one entry
 
-# What speaks for the labels of a node u, beside its scores.
+# What a prediction at a node u depends on, beside its scores.
 cdef struct Evidence:
     double s  # s_u
     double diagonal  # M[u, u]
@@ -34,8 +34,8 @@ cdef class ScoreBuffers:
 
 @cython.final
 cdef class GradientStore:
-    cdef StoredGradient[::1] stored  # a node
-    cdef double[:, ::1] dense  # row 0 belongs to nobody and is all zero
+    cdef StoredGradient[::1] stored  # one per node
+    cdef double[:, ::1] dense  # row 0 belongs to no node and is all zero
     cdef Py_ssize_t n_dense  # rows of `dense` that were ever used
     cdef int32_t[::1] free  # rows of `dense` that are free again: the first n_free entries
     cdef Py_ssize_t n_free
@@ -45,7 +45,7 @@ cdef class GradientStore:
     cdef readonly double energy  # the sum of M[i, j] g_i g_j over the stored gradients
     cdef readonly double single_energy  # the sum of M[i, j] over the nodes whose gradient has one entry
     cdef readonly double used_trace  # the sum of M[i, i] over the learned nodes
-    cdef readonly double trace  # T_1, or T_1 / k if per_label
+    cdef readonly double trace  # T_1, or T_1 / k if trace_per_label
     cdef readonly bint trace_per_label
 
 
@@ -67,7 +67,7 @@ cdef inline double add_gradient(
 ) noexcept nogil:
     """Add value times what is stored of node u to the scores; return the most that any score can have changed by.
 
-    Labels or rows of `dense` beyond the end were added by another thread meanwhile.
+    Labels or rows of `dense` beyond the end are skipped: another thread has just added them.
     """
     cdef Py_ssize_t j
     if stored[u].dense == 0:

@@ -1,4 +1,4 @@
-"""The learner's arithmetic over k labels: water-filling, surrogate gradients, ties, and the gradients that are stored."""
+"""The learner's arithmetic over k labels: water-filling, surrogate gradients, ties, and the stored gradients."""
 
 cimport cython
 from libc.math cimport INFINITY, fabs, sqrt
@@ -29,7 +29,7 @@ cdef class ScoreBuffers:
 
 @cython.final
 cdef class GradientStore:
-    """What a learner has stored of each node it learned, and the sums that its confidence is made of.
+    """What a learner has stored of each node it learned, and the sums that its distributions depend on.
 
     Parameters
     ----------
@@ -60,7 +60,7 @@ cdef class GradientStore:
 
     @property
     def lanes(self):
-        """For how many labels there is room."""
+        """The number of labels that there is room for."""
         return self.total.shape[0]
 
     @property
@@ -69,7 +69,7 @@ cdef class GradientStore:
         return self.n_dense - 1 - self.n_free
 
     def reserve(self, Py_ssize_t k, Py_ssize_t count):
-        """Have room for k labels, and for `count` more gradients with several entries."""
+        """Make room for k labels, and for `count` more gradients with several entries."""
         cdef Py_ssize_t rows = self.dense.shape[0], lanes = self.total.shape[0]
         if k <= lanes and self.n_dense + count <= rows:
             return
@@ -112,8 +112,8 @@ cdef class GradientStore:
     ):
         """Store -e_y for each of these new nodes, and count their labels.
 
-        The caller has worked out the new sum of gradients, and what the other sums gain. There must be room for the
-        labels.
+        The caller has computed the new sum of gradients, and what is added to the other sums. There must be room for
+        the labels.
         """
         cdef Py_ssize_t i
         for i in range(nodes.shape[0]):
@@ -173,7 +173,7 @@ cdef Py_ssize_t water_level(ScoreBuffers buffers, Py_ssize_t k, double* level) n
 
 
 cdef Py_ssize_t first_of_largest(ScoreBuffers buffers, Py_ssize_t k, Py_ssize_t y) noexcept nogil:
-    """The largest entry of psi apart from y; of those that only rounding tells apart, the first."""
+    """The largest entry of psi apart from y; of those that differ by rounding only, the first."""
     cdef double largest = -INFINITY, size = 0.0
     cdef Py_ssize_t j
     for j in range(k):
@@ -210,7 +210,7 @@ cdef Py_ssize_t surrogate(ScoreBuffers buffers, Py_ssize_t k, Py_ssize_t y, doub
 cdef void to_psi(GradientStore store, ScoreBuffers buffers, Py_ssize_t k, double diagonal) noexcept nogil:
     """psi = -v / sqrt(A + k T), shifted so that the largest is 0.
 
-    An estimate of the trace may run out before the nodes do.
+    The trace that is left is at least 0: if `trace` is an estimate, it may be used up before all nodes are learned.
     """
     cdef double trace = max(store.trace * (k if store.trace_per_label else 1) - store.used_trace, 0.0)
     cdef double scale = max(store.energy - store.single_energy / k + k * trace, diagonal)
@@ -244,7 +244,7 @@ cdef inline Py_ssize_t best_label(
 
 
 cdef Py_ssize_t drawn_label(ScoreBuffers buffers, Py_ssize_t k, double draw) noexcept nogil:
-    """The label at the fraction `draw` of the probabilities laid end to end."""
+    """The first label at which the running sum of the probabilities exceeds `draw`."""
     cdef double level, below = 0.0
     cdef Py_ssize_t j, last = 0
     water_level(buffers, k, &level)
@@ -274,7 +274,7 @@ cdef void remove_gradient(
 ) noexcept nogil:
     """Take the gradient of node u out of the sums and of the scores; `change` is then minus what was stored.
 
-    Without its own gradient, the scores of a node differ by just that.
+    A node's own gradient adds diagonal times the gradient to its scores.
     """
     cdef StoredGradient old = store.stored[u]
     cdef double gradient, along = 0.0, squared = 0.0, total = 0.0
@@ -313,8 +313,8 @@ cdef void store_gradient(
 ) noexcept nogil:
     """Store the gradient of label y at node u in place of what was stored of it, and count the label.
 
-    The change of what is stored is left in `change`. `independent` takes the gradient where no label is preferred yet,
-    whatever the scores. There must be room for the label, and for one more dense gradient.
+    The change of what is stored is left in `change`. `independent` ignores the scores: it takes the gradient at
+    psi = 0, where no label is preferred. There must be room for the label, and for one more dense gradient.
     """
     cdef double loss, along = 0.0, squared = 0.0, total = 0.0, s = evidence.s
     cdef Py_ssize_t j, k = max(history.k, y + 1), support
@@ -328,8 +328,8 @@ cdef void store_gradient(
     support = surrogate(buffers, k, y, &loss)
     store.used_trace += evidence.diagonal
     if support == k:
-        # Scores may be shifted, and so may gradients: -e_y says the same as 1 / k - e_y, and goes on to say it when
-        # labels join that nobody has seen yet.
+        # Adding a constant to all labels' scores changes nothing. So -e_y can replace 1 / k - e_y. It also stays right
+        # when new labels join.
         for j in range(k):
             total += buffers.scores[j]
         store.energy += evidence.diagonal - 2.0 * buffers.scores[y]
@@ -399,7 +399,7 @@ def best_of_each(LabelHistory history, const double[:, ::1] scores):
     """The label of the least score in each row, as `best` finds it; -1 where there is none."""
     found = np.empty(scores.shape[0], dtype=np.int32)
     cdef int32_t[::1] found_out = found
-    # Bound while this thread holds the GIL: another may replace them by larger ones.
+    # Taken while this thread holds the GIL: another thread may replace these arrays by larger ones.
     cdef const int64_t[::1] counts = history.counts, first_seen = history.first_seen
     cdef Py_ssize_t i, j, k = min(scores.shape[1], history.k)
     cdef double magnitude
@@ -436,7 +436,7 @@ def column_scores(GradientStore store, const node_t[::1] nodes, const double[::1
     """The sum of values[i] times what is stored of nodes[i], over all i; and the sum of their magnitudes."""
     scores = np.zeros(k)
     cdef double[::1] scores_out = scores
-    # Bound while this thread holds the GIL: another may replace them by larger ones.
+    # Taken while this thread holds the GIL: another thread may replace these arrays by larger ones.
     cdef const StoredGradient[::1] stored = store.stored
     cdef const double[:, ::1] dense = store.dense
     cdef Py_ssize_t i

@@ -8,30 +8,30 @@ from nx_fastonl.learners._relaxation cimport Evidence, GradientStore, ScoreBuffe
 
 
 cdef class Engine:
-    """How scores are come by, and what else learning a label changes beside the stored gradients.
+    """Computes scores, and updates what learning a label changes beside the stored gradients.
 
-    Learning calls `reserve`, then `add`, then `settle`. What takes memory or time is done in the first and the last,
-    which may raise; `add` may not, and between the two the label is learned. An interrupted `settle` leaves work that
-    the owner of the engine finishes later.
+    Learning calls `reserve`, stores the gradient, then calls `add` and `settle`. `reserve` and `settle` do what takes
+    memory or time, and may raise. `add` may not raise. If `settle` is interrupted, the label is learned, and the owner
+    of the engine finishes the work later.
     """
 
     def __init__(self, GradientStore gradients):
         self.gradients = gradients
 
     cdef int read(self, node_t u, Py_ssize_t k, ScoreBuffers buffers, Evidence* evidence) except -1 nogil:
-        """Write the scores of the first k labels at node u and the evidence beside them, given its s. Changes nothing."""
+        """Write the scores of the first k labels at node u, and the evidence, whose s is given. Changes nothing."""
         return 0
 
     cdef int reserve(self) except -1 nogil:
-        """Have the memory that `add` needs."""
+        """Make sure that there is memory for `add`."""
         return 0
 
     cdef void add(self, node_t u, Py_ssize_t k, ScoreBuffers buffers) noexcept nogil:
-        """Take in that what is stored of node u has changed by `buffers.change`."""
+        """Update the engine: what is stored of node u has changed by `buffers.change`."""
         pass
 
     cdef int settle(self, node_t u, Py_ssize_t k, ScoreBuffers buffers) except -1 nogil:
-        """Do what takes long after `add`."""
+        """Do the work after `add` that takes long."""
         return 0
 
 

@@ -57,7 +57,8 @@ def running_sums(GraphView graph):
 
 
 # Wilson's algorithm: every node that is not in the tree yet walks at random until it meets the tree; the last edge
-# by which the walk left each node, loops thereby erased, joins the tree. Roots, one a component, are in it.
+# by which the walk left each node joins the tree, which erases loops. Roots, one per component, are in it from the
+# start.
 
 cdef int64_t walk(
     GraphView graph, const double[::1] cumulative, int64_t[::1] edges, unsigned char[::1] in_tree,
@@ -86,9 +87,9 @@ cdef int64_t walk(
 def spanning_tree(
     GraphView graph, const double[::1] cumulative, unsigned char[::1] in_tree, uint64_t seed, int64_t max_steps,
 ):
-    """The edge by which each node hangs on its parent, -1 for the roots, or None after about `max_steps` steps.
+    """The edge from each node to its parent, -1 for the roots; None if that takes more than about `max_steps` steps.
 
-    `in_tree` marks the roots, and is used up.
+    `in_tree` is 1 for the roots. It is overwritten.
     """
     edges = np.full(in_tree.shape[0], -1, dtype=np.int64)
     cdef int64_t[::1] edges_out = edges
@@ -156,7 +157,7 @@ def line_up(const node_t[::1] parents, const double[::1] weights):
 # inner node i whether either of 2 i and 2 i + 1 is.
 
 def occupy(unsigned char[:, ::1] occupied, const node_t[:, ::1] positions, Py_ssize_t u):
-    """Mark the position of node u on every line."""
+    """Record on every line that the position of node u is labelled."""
     cdef Py_ssize_t tree, i, leaves = occupied.shape[1] // 2
     for tree in range(occupied.shape[0]):
         i = leaves + positions[tree, u]
@@ -198,7 +199,7 @@ cdef Py_ssize_t nearest_after(const unsigned char[::1] occupied, Py_ssize_t posi
 
 
 cdef inline void add_vote(double[::1] votes, Py_ssize_t label, double vote) noexcept nogil:
-    # A label that joined while this vote was under way has no place in it yet.
+    # A label that another thread has just added has no entry in `votes` yet.
     if 0 <= label < votes.shape[0]:
         votes[label] += vote
 

@@ -40,10 +40,10 @@ class Learner(ABC):
 
     @abstractmethod
     def blank(self, history: LabelHistory) -> Learner:
-        """A learner that has learned nothing, and shares whatever does not depend on labels with this one."""
+        """A learner that has learned nothing. It shares with this one whatever does not depend on labels."""
 
     def reserve_labels(self, k: int) -> None:
-        """Have room for k labels."""
+        """Make room for k labels."""
         self.history.reserve(k)
 
     @abstractmethod
@@ -56,7 +56,7 @@ class Learner(ABC):
 
     @abstractmethod
     def best(self, u: int) -> int | None:
-        """The best label, ties broken by the history; None to guess at random, or while there is no label."""
+        """The best label, ties broken by the history. None means: guess at random, or there is no label yet."""
 
     @abstractmethod
     def draw(self, u: int, number: float) -> int | None:

@@ -1,4 +1,4 @@
-"""Learners that come by scores through columns of the kernel matrix, one column at a time."""
+"""Learners that compute scores from columns of the kernel matrix, one column at a time."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ class Column(NamedTuple):
 
 
 class ColumnLearner(RelaxationLearner):
-    """Comes by scores through columns of M.
+    """Computes scores from columns of M.
 
     Parameters
     ----------
@@ -105,7 +105,7 @@ class ColumnLearner(RelaxationLearner):
         _stream.learn(engine, self.history, scores, u, y, s=s, diagonal=diagonal, independent=independent)
 
     def _column(self, u: int) -> Column:
-        """The column of node u; the latest is kept, so that learning what was just predicted costs no second one."""
+        """The column of node u. The latest is stored, so that learning a node just predicted needs no second one."""
         latest = self._latest
         if latest is not None and latest[0] == u:
             return latest[1]
@@ -117,7 +117,7 @@ class ColumnLearner(RelaxationLearner):
         column = self._column(u)
         constant = self.gradients.constant
         diagonal = column.factor * column.s * column.own + constant
-        k = self.k  # read once: another thread may add a label meanwhile
+        k = self.k  # read once, as another thread may add a label
         if k == 0:
             return Evidence(np.zeros(0), 0.0, diagonal, column.s)
         with self.lock:

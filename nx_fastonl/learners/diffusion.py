@@ -1,4 +1,4 @@
-"""One diffusion for all labels: what every label learned has spread over the graph so far."""
+"""One diffusion for all labels: how far the labels learned so far have spread over the graph."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from nx_fastonl.push._workspace import Workspace
 
 __all__ = ["Diffusion", "Sources"]
 
-# Of one operation in double precision.
+# The relative rounding error of one operation in double precision is at most this.
 UNIT_ROUNDOFF = float(np.finfo(np.float64).eps)
 
 
@@ -37,17 +37,17 @@ class _Extremes(NamedTuple):
 
 
 class Diffusion:
-    """The estimates Z and residuals R of ``H Z + R = B``, a column for each label, for sources B that are added to.
+    """The estimates Z and residuals R of ``H Z + R = B``, a column for each label. Learning adds sources to B.
 
-    Settled, ``|R[u]| < theta * neighbours[u]`` in every lane, with ``theta = rate * mass``, where `mass` sums up the
-    largest magnitude that each node got.
+    When all is settled, ``|R[u]| < theta * neighbours[u]`` in every lane, with ``theta = rate * mass``. `mass` is the
+    sum over nodes of the largest magnitude of their sources.
 
     Parameters
     ----------
     kernel : GraphKernel
         The system H.
     epsilon : float
-        The paper's: the residual that may stay at a node, per neighbour and unit of mass.
+        The paper's epsilon: the residual that may stay at a node, per neighbour and unit of mass.
     dtype : numpy.dtype
         Of Z and R: double or single precision.
 
@@ -72,12 +72,12 @@ class Diffusion:
 
     @property
     def roundings(self) -> int:
-        """How many operations may each have added a rounding error to a residual: additions and pushes."""
+        """The number of operations that may each have added a rounding error to a residual: additions and pushes."""
         return self.store.n_additions + self.store.n_pushes
 
     @property
     def largest_theta(self) -> float:
-        """The largest `theta` that there was: every residual was settled under this or less."""
+        """The largest `theta` so far: every residual was settled under this or a smaller one."""
         return max(self.store.largest_theta, self.store.theta)
 
     def dense(self, k: int) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
@@ -102,11 +102,11 @@ class Diffusion:
     def read_with_bound(
         self, u: int, nodes: NDArray[np.int32], estimate: NDArray[np.float64]
     ) -> tuple[NDArray[np.float64], float]:
-        """Row u of ``inv(H) B``, as `read` has it, by a push ``H z + r = e_u``; and how far any entry can be off.
+        """Row u of ``inv(H) B``, as `read` has it, by a push ``H z + r = e_u``; and a bound on its entries' error.
 
         Pushing every touched node once more gives values ``z + r / pivot`` and leaves at most a mass of
-        ``|r| D / pivot``. The row is ``Z[u] + values R``, up to what that mass reads of ``inv(H) R``; since
-        ``H 1 = c``, no entry of ``inv(H) R`` is larger than ``max(|R| / c)``.
+        ``|r| D / pivot``. The row is ``Z[u] + values R``, up to that mass times an entry of ``inv(H) R``.
+        Since ``H 1 = c``, no such entry is larger than ``max(|R| / c)``.
         """
         kernel = self.kernel
         c, degrees = kernel.c(nodes), kernel.graph.degrees[nodes]
@@ -123,10 +123,10 @@ class Diffusion:
         return found.ravel(), left * (settled + drift) + read * drift + rounding
 
     def _drift(self) -> float:
-        """How far R can be from ``B - H Z``, in units of c, by rounding.
+        """A bound on how much R differs from ``B - H Z`` by rounding, in units of c.
 
-        A push rounds Z, and R once at each end of an edge; adding a mass rounds R. With Z at most ``max(s / c)`` and
-        what is settled, each error is a few roundings of ``(c + D) Z``.
+        A push rounds Z, and R once at each end of an edge; adding a mass rounds R. Z is at most ``max(s / c)``, plus
+        the largest settled residual over c. So each error is a few roundings of ``(c + D) Z``.
         """
         largest = self._extremes.s_per_c + self.largest_theta * self._extremes.neighbours_per_c
         unit = float(np.finfo(np.float32 if self.store.single else np.float64).eps)
@@ -144,7 +144,7 @@ class Diffusion:
         )
 
     def add(self, sources: Sequence[Sources], mass: float) -> None:
-        """Add sources to B, and `mass` to the mass; push until all is settled. Interrupted, it takes all back."""
+        """Add sources to B, and `mass` to the mass; push until all is settled. Interrupted, it adds nothing."""
         with self.lock:
             self.settle()
             placed: list[Sources] = []
@@ -161,7 +161,7 @@ class Diffusion:
                 raise
 
     def take_back(self, sources: Sequence[Sources], mass: float) -> None:
-        """Undo `add`, at once: what has to be pushed for that is pushed before more is added."""
+        """Undo `add`, without a push. What has to be pushed for it is pushed before more is added."""
         with self.lock:
             self.store.mass -= mass
             for source in sources:

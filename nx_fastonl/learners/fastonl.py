@@ -25,17 +25,17 @@ __all__ = ["FastONL", "FifoFastONL"]
 
 # Beyond this fraction of learned nodes, O(n) set-up is paid for by the nodes already learned.
 FRACTION_FOR_THRESHOLDS = 1 / 256
-# Nodes read in one call: enough to forget the cost of the call, few enough for their scores to be forgotten soon.
+# Nodes read in one call: enough that the cost of the call does not matter, few enough that scores take little memory.
 READ_BATCH = 1024
-# Where an entry of the diagonal has to be right, a push for it leaves this fraction of the source at a neighbour.
+# Where an entry of the diagonal has to be accurate, its push has this epsilon, divided by the number of neighbours.
 DIAGONAL_ACCURACY = 1e-4
 
-# Certificates: by which factors the mass that is left over falls from one push to the next, at least and at most.
+# Certificates: from one push to the next, the residual mass allowed is multiplied by a factor between these two.
 SMALLEST_MASS_DROP, LARGEST_MASS_DROP = 0.25, 1e-3
 # Edges that the first push may walk, whatever the budget.
 FIRST_OPERATIONS = 20_000
-# Nothing is gained from less mass: rounding errors are as large.
-LEAST_MASS = 1e-14
+# Below this mass further pushes gain nothing: rounding errors are as large.
+MIN_MASS = 1e-14
 
 
 class FastONL(RelaxationLearner):
@@ -46,7 +46,7 @@ class FastONL(RelaxationLearner):
     kernel : GraphKernel
     history : LabelHistory
     epsilon : float
-        The paper's: see `Diffusion`.
+        The paper's epsilon: see `Diffusion`.
     trace, trace_per_label
         As for `RelaxationLearner`.
     dtype : numpy.dtype
@@ -87,16 +87,16 @@ class FastONL(RelaxationLearner):
 
     def best_of_each(self, rows: NDArray[np.int32]) -> NDArray[np.int32]:
         found = [rows[:0]]
-        for part in _batches(rows):
-            scores, _ = self._scores(part, self.kernel.s(part))
+        for batch in _batches(rows):
+            scores, _ = self._scores(batch, self.kernel.s(batch))
             found.append(_relaxation.best_of_each(self.history, scores))
         return np.concatenate(found)
 
     def probabilities_of_each(self, rows: NDArray[np.int32]) -> NDArray[np.float64]:
         k = self.k
         found = [np.zeros((0, k))]
-        for part in _batches(rows):
-            scores, diagonals = self._scores(part, self.kernel.s(part))
+        for batch in _batches(rows):
+            scores, diagonals = self._scores(batch, self.kernel.s(batch))
             scores = np.ascontiguousarray(scores[:, :k])
             found.append(_relaxation.probabilities_of_each(self.gradients, scores, diagonals))
         return np.concatenate(found)
@@ -106,8 +106,8 @@ class FastONL(RelaxationLearner):
         mass = float(s.sum())
         order = np.argsort(labels, kind="stable")
         present, starts = np.unique(labels[order], return_index=True)
-        parts = np.split(order, starts)[1:]
-        sources = [Sources(y, rows[part], -s[part]) for y, part in zip(present.tolist(), parts, strict=True)]
+        groups = np.split(order, starts)[1:]
+        sources = [Sources(y, rows[group], -s[group]) for y, group in zip(present.tolist(), groups, strict=True)]
         with self.lock:
             k = max(self.k, int(labels.max(initial=-1)) + 1)
             gradient_sum = self.gradients.sums(k)
@@ -153,7 +153,7 @@ class FastONL(RelaxationLearner):
                 margin = float(np.partition(scores, 1)[1] - scores[y]) if len(scores) > 1 else math.inf
                 found = Certificate(y, margin, 2.0 * error, bool(2.0 * error < margin))
             mass = result.residual_mass
-            if found.certain or found.error == 0.0 or max_operations <= 0 or mass < LEAST_MASS:
+            if found.certain or found.error == 0.0 or max_operations <= 0 or mass < MIN_MASS:
                 return found
             mass *= min(SMALLEST_MASS_DROP, max(LARGEST_MASS_DROP, 0.5 * found.margin / found.error))
             result = local_push(
@@ -164,7 +164,7 @@ class FastONL(RelaxationLearner):
     def _bounded_scores(
         self, u: int, nodes: NDArray[np.int32], estimate: NDArray[np.float64]
     ) -> tuple[NDArray[np.float64], float]:
-        """The scores of node u by a push from it, and how far any of them can be off."""
+        """The scores of node u by a push from it, and a bound on their error."""
         with self.lock:
             k = self.k
             row, off = self.diffusion.read_with_bound(u, nodes, estimate)
@@ -201,7 +201,7 @@ class FastONL(RelaxationLearner):
         scores = factor[:, None] * lanes[:, :k]
         if self.gradients.constant != 0.0:
             scores += shift
-        # Estimated from below, but what is left without the constant is positive.
+        # Estimated from below: with the negative constant it may fall below 0, though the exact entry is positive.
         return scores, np.maximum(factor * s * diagonals + self.gradients.constant, 0.0)
 
     def _sums(
@@ -211,12 +211,12 @@ class FastONL(RelaxationLearner):
         s: NDArray[np.float64],
         gradient_sum: NDArray[np.float64],
     ) -> tuple[NDArray[np.float64], float]:
-        """Sums over nodes: of the score of their label and of all scores, and of the diagonal of M."""
+        """Sums over nodes: of the score of their label, of all their scores, and of their entries of M's diagonal."""
         sums, trace = np.zeros(2), 0.0
         for start in range(0, len(rows), READ_BATCH):
-            part = slice(start, start + READ_BATCH)
-            scores, diagonals = self._scores(rows[part], s[part], gradient_sum)
-            sums += scores[np.arange(len(scores)), labels[part]].sum(), scores.sum()
+            batch = slice(start, start + READ_BATCH)
+            scores, diagonals = self._scores(rows[batch], s[batch], gradient_sum)
+            sums += scores[np.arange(len(scores)), labels[batch]].sum(), scores.sum()
             trace += float(diagonals.sum())
         return sums, trace
 
@@ -241,8 +241,8 @@ class FifoFastONL(ColumnLearner):
         self.kernel = kernel
         self._settings: dict[str, Any] = {"epsilon": epsilon, "trace": trace, "trace_per_label": trace_per_label}
         self._push_epsilon = columns.push_epsilon
-        # Once many nodes were learned, a workspace of its own in which the thresholds of all nodes are known, so that
-        # the loop need not ask which nodes it met before.
+        # Once many nodes were learned: a workspace in which the thresholds of all nodes are known, so that the loop
+        # need not test whether a node is new.
         self._workspace: Workspace | None = None
 
     def __getstate__(self) -> dict[str, Any]:

@@ -25,7 +25,7 @@ Method: TypeAlias = Literal[
 ]
 
 
-# Weighted degrees whose roots, products and quotients stay numbers in single precision.
+# Roots, products and quotients of weighted degrees in this range neither overflow nor vanish in single precision.
 SINGLE_PRECISION_RANGE = (1e-20, 1e20)
 
 
@@ -131,8 +131,8 @@ def check_options(method: str, options: LabelerOptions) -> None:
         raise ValueError(f"unknown method {method!r}; the methods are {names}")
     for option in options:
         if option not in METHOD_OPTIONS[method]:
-            owners = [f'"{name}"' for name, names in METHOD_OPTIONS.items() if option in names]
-            hint = f"; it belongs to {', '.join(owners)}" if owners else ""
+            methods = [f'"{name}"' for name, names in METHOD_OPTIONS.items() if option in names]
+            hint = f"; it belongs to {', '.join(methods)}" if methods else ""
             takes = ", ".join(METHOD_OPTIONS[method]) or "none"
             raise TypeError(f"method {method!r} has no option {option}{hint}. Its options: {takes}")
 

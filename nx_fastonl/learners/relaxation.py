@@ -1,4 +1,4 @@
-"""The online relaxation: water-filling, surrogate gradients, and the learner that stores them. No graph in it."""
+"""The online relaxation: water-filling, surrogate gradients, and their learner. It knows nothing of graphs."""
 
 from __future__ import annotations
 
@@ -113,14 +113,14 @@ def _as_scores(psi: ArrayLike) -> NDArray[np.float64]:
     scores = np.array(psi, dtype=np.float64)
     if scores.ndim != 1 or scores.size == 0 or not np.isfinite(scores).all():
         raise ValueError(f"psi must be a list of one or more finite numbers, got {psi!r}")
-    return np.asarray(scores - scores.max())  # a shift changes nothing, and keeps the level's digits
+    return np.asarray(scores - scores.max())  # a shift changes nothing, and numbers near 0 lose fewer digits
 
 
 class Evidence(NamedTuple):
-    """What speaks for the labels of a node t: smaller scores for better labels."""
+    """What a prediction at a node t depends on. Better labels have smaller scores."""
 
     scores: NDArray[np.float64]  # G @ M[:, t]
-    magnitude: float  # the largest that they were summed from
+    magnitude: float  # the largest magnitude that the scores were summed from
     diagonal: float  # M[t, t]
     s: float  # s_t
 
@@ -128,8 +128,8 @@ class Evidence(NamedTuple):
 class RelaxationLearner(Learner):
     """Learns from labels through a kernel matrix M.
 
-    The score of node t is ``v = G @ M[:, t]``, where G holds a gradient for each node learned. How to come by the
-    scores is up to the subclass.
+    The score of node t is ``v = G @ M[:, t]``, where G holds a gradient for each node learned. Subclasses compute the
+    scores.
 
     Parameters
     ----------
@@ -155,7 +155,7 @@ class RelaxationLearner(Learner):
         self.history = history
         self.gradients = _relaxation.GradientStore(n, trace, trace_per_label, constant)
         self.reserve_labels(history.k)
-        # Held while anything changes, and while scores are read that a change would split.
+        # Held while anything changes, and while several numbers are read that must belong together.
         self.lock = threading.RLock()
 
     def __getstate__(self) -> dict[str, Any]:
@@ -166,7 +166,7 @@ class RelaxationLearner(Learner):
 
     @abstractmethod
     def _evidence(self, u: int) -> Evidence:
-        """What speaks for the labels of node u, by what is stored of all nodes."""
+        """The evidence at node u, from what is stored of all nodes."""
 
     @abstractmethod
     def _learn(self, u: int, y: int, evidence: Evidence, *, independent: bool) -> None:

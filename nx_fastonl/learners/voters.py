@@ -21,7 +21,7 @@ MAX_STEPS_PER_EDGE = 10_000
 
 
 class _Voter(Learner):
-    """Stores the labels of nodes; who votes is up to the subclass."""
+    """Stores the labels of nodes. Subclasses decide who votes."""
 
     guesses = False  # whether a node without a vote gets a random label rather than the most frequent one
 
@@ -64,7 +64,7 @@ class _Voter(Learner):
         below = np.cumsum(self.probabilities(u))
         if len(below) == 0:
             return None
-        # The first whose sum exceeds the number: never one of probability 0, rounding or not.
+        # The first label whose running sum exceeds the number. Despite rounding, its probability is never 0.
         return int((below > min(number, float(np.nextafter(below[-1], 0.0)))).argmax())
 
     def probabilities(self, u: int) -> NDArray[np.float64]:
@@ -133,11 +133,11 @@ def random_tree(graph: CSRGraph, seed: int) -> tuple[NDArray[np.int32], NDArray[
         raise ValueError(
             f"no spanning tree after {max_steps:,} random steps: the weights of neighbouring edges differ too much"
         )
-    hangs = edges >= 0
+    has_parent = edges >= 0
     parents = np.full(len(graph), -1, dtype=np.int32)
-    parents[hangs] = graph.indices[edges[hangs]]
+    parents[has_parent] = graph.indices[edges[has_parent]]
     weights = np.zeros(len(graph))
-    weights[hangs] = 1.0 if graph.weights is None else graph.weights[edges[hangs]]
+    weights[has_parent] = 1.0 if graph.weights is None else graph.weights[edges[has_parent]]
     return parents, weights
 
 

@@ -25,7 +25,7 @@ from nx_fastonl.push.pagerank import everywhere, pagerank_vector, smallest_toler
 Graph = LiveGraph | CSRGraph | sparse.sparray | sparse.spmatrix
 
 # NetworkX's power iteration stops when a step changes the vector by less than N * tol; the error may still be much
-# larger. The push knows its L1 error. It is at most this fraction of N * tol, and never above this.
+# larger. The push knows its L1 error. It is at most this fraction of N * tol, and at most this.
 ERROR_PER_TOL = 1e-6
 # NetworkX before 3.6 takes the roots of local_and_global_consistency in another order, so other ties break by rounding.
 HAS_OLD_ROUNDING = [int(number) for number in re.findall(r"\d+", nx.__version__)[:2]] < [3, 6]
@@ -65,7 +65,7 @@ def pagerank(
         raise ValueError(f"l1_error must be at least {least:.1g}, where rounding errors begin, got {l1_error!r}")
     # NetworkX starts from the uniform vector. With few seeds, zero is closer to the answer.
     start = None if nstart is None and len(seeds[0]) < len(graph) else _dense(graph, *begin)
-    # Scaling to a sum of 1 may add as much error again as the push leaves.
+    # Scaling to a sum of 1 may double the error that the push leaves.
     found = pagerank_vector(graph, seeds, jumps, alpha, tol=0.5 * float(l1_error), start=start)
     values = _dense(graph, found.nodes, found.values)
     return _by_node(graph.nodes, values / values.sum())
@@ -138,7 +138,7 @@ def katz_centrality(
         for _ in range(max_iter):
             last, x = x, alpha * (W @ x) + b
             if np.abs(x - last).sum() < n * tol:
-                length = math.hypot(*x.tolist()) if normalized else 1.0  # hypot neither overflows nor vanishes
+                length = math.hypot(*x.tolist()) if normalized else 1.0  # hypot neither overflows nor underflows
                 centrality = _by_node(graph.nodes, x / (length or 1.0))
                 return centrality if nstart is None else {node: centrality[node] for node in nstart}
     raise nx.PowerIterationFailedConvergence(max_iter)
@@ -147,7 +147,7 @@ def katz_centrality(
 def local_and_global_consistency(
     G: LiveGraph, alpha: float = 0.99, max_iter: int = 30, label_name: str = "label"
 ) -> list[Any]:
-    """``nx.node_classification.local_and_global_consistency``: sums in the same order, so ties fall as there."""
+    """``nx.node_classification.local_and_global_consistency``: sums in the same order, so ties break the same way."""
     W, degrees, rows, classes, labels = _labelled(G, label_name)
     root = np.sqrt(1.0 / degrees) if HAS_OLD_ROUNDING else 1.0 / np.sqrt(degrees)
     W.data = alpha * (_along_rows(W, root) * W.data * root[W.indices])
@@ -155,7 +155,7 @@ def local_and_global_consistency(
 
 
 def harmonic_function(G: LiveGraph, max_iter: int = 30, label_name: str = "label") -> list[Any]:
-    """``nx.node_classification.harmonic_function``: sums in the same order, so ties fall as there."""
+    """``nx.node_classification.harmonic_function``: sums in the same order, so ties break the same way."""
     W, degrees, rows, classes, labels = _labelled(G, label_name)
     share = 1.0 / degrees
     share[rows] = 0.0  # a labelled node keeps its label, whatever its neighbours have
@@ -189,7 +189,7 @@ def _along_rows(W: sparse.csr_array, values: NDArray[np.float64]) -> NDArray[np.
 def _spread(
     P: sparse.csr_array, mass: float, rows: list[int], classes: list[int], labels: NDArray[Any], steps: int
 ) -> list[Any]:
-    """Repeat F = P F + B, B having `mass` in each row for its class; then the label of each row's largest entry."""
+    """Repeat F = P F + B, where B has `mass` at the class of each of `rows`; the label of each row's largest entry."""
     B = np.zeros((P.shape[0], len(labels)))
     B[rows, classes] = mass
     F = np.zeros_like(B)

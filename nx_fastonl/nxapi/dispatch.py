@@ -14,10 +14,10 @@ Function = TypeVar("Function", bound=Callable[..., Any])
 
 
 def dispatchable(function: Function) -> Function:
-    """Give a function of a graph `G` and an edge attribute `weight` the keyword `backend` that NetworkX's have.
+    """Give a function of a graph `G` and an edge attribute `weight` the keyword `backend`, as NetworkX's have it.
 
     NetworkX knows it under its name with a prefix, as all dispatched functions share one name space. Graphs of other
-    backends, which NetworkX would refuse, are converted.
+    backends, which NetworkX would reject, are converted.
     """
     dispatched = nx._dispatchable(function, name=f"{BACKEND_NAME}_{function.__name__}", edge_attrs="weight")
 

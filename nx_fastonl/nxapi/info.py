@@ -1,4 +1,4 @@
-"""What NetworkX shows of this backend. NetworkX asks while it is half imported itself: nothing may be imported here."""
+"""What NetworkX shows of this backend. NetworkX asks during its own import, so nothing may be imported here."""
 
 from __future__ import annotations
 

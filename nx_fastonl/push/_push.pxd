@@ -35,7 +35,8 @@ cdef PushState new_push(double epsilon) noexcept nogil
 
 
 cdef inline double threshold_of(Py_ssize_t neighbours, const PushState* state) noexcept nogil:
-    # Never 0, which marks an untouched node. A node without out-edges is settled by one push: any mass makes it active.
+    # Never 0, which means that a node is untouched. A node without out-edges is active whenever it has mass; one push
+    # settles it.
     return max(state.epsilon * neighbours, DBL_MIN)
 
 

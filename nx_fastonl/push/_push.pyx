@@ -10,23 +10,23 @@ from nx_fastonl._lib.typedefs cimport node_t
 from nx_fastonl.push._system cimport SystemView, diagonal_of, pivot_of
 from nx_fastonl.push._workspace cimport Workspace, clear
 
-# The queue is left for sweeps once an epoch this late still holds this fraction of the touched nodes.
+# Sweeps replace the queue if, after this many epochs, more than this fraction of the touched nodes is active.
 cdef int64_t EPOCHS_BEFORE_SWEEPS = 8
 cdef double MIN_ACTIVE_FRACTION = 0.25
-# By how much epsilon falls from round to round.
+# The factor by which epsilon falls from round to round.
 cdef double EPSILON_STEP = 0.25
-# How far ahead in the list of nodes a row's offsets, its neighbours and their cells are asked for.
+# How many entries ahead in the queue a row's offsets, its neighbours and their cells are prefetched.
 cdef Py_ssize_t OFFSETS_AHEAD = 16
 cdef Py_ssize_t ROW_AHEAD = 9
 cdef Py_ssize_t CELLS_AHEAD = 4
 cdef Py_ssize_t EDGES_AHEAD = 8  # within a row
 cdef enum:
     CELLS_PER_ROW = 8
-# What is added to the threshold of a node by whether it is active: a table, because a jump on a coin toss costs more
-# than the rest of an edge.
+# What is added to the threshold of a node that is not active, and of one that is. A table, because a branch that the
+# processor cannot predict costs more than all other work at an edge.
 cdef double[2] WAITING = [0.0, INFINITY]
-# Cells of larger graphs do not stay in the cache, and asking for them ahead pays: a megabyte. Of smaller graphs than
-# the second nothing leaves the cache.
+# In graphs with more nodes than the first, the cells (more than a megabyte) do not stay in the cache, and prefetching
+# them pays. In graphs with at most as many nodes as the second, everything stays in the cache.
 cdef Py_ssize_t CELLS_IN_CACHE = 1 << 16
 cdef Py_ssize_t NODES_IN_CACHE = 1 << 12
 
@@ -57,7 +57,7 @@ cdef enum Prefetch:
 
 
 cdef inline Prefetch prefetch_of(Workspace work) noexcept nogil:
-    """What of a graph pays to be asked for ahead of its use."""
+    """What is worth prefetching in a graph of this size."""
     if work.cells.shape[0] <= NODES_IN_CACHE:
         return NOTHING
     return ROWS if work.cells.shape[0] <= CELLS_IN_CACHE else ROWS_AND_CELLS
@@ -66,9 +66,9 @@ cdef inline Prefetch prefetch_of(Workspace work) noexcept nogil:
 cdef inline void prefetch_rows(
     SystemView system, Workspace work, Py_ssize_t position, bint prefetch_cells,
 ) noexcept nogil:
-    """Ask for the memory of the rows that the queue names next, and if wanted for their neighbours' cells.
+    """Prefetch the rows of the next nodes in the queue and, if wanted, their neighbours' cells.
 
-    Slots of the queue that were not written yet hold old nodes: of no use, but never out of range.
+    Beyond its end, the queue holds old nodes. Prefetching their rows is useless, but never out of range.
     """
     cdef node_t u
     cdef Py_ssize_t i, start
@@ -81,7 +81,7 @@ cdef inline void prefetch_rows(
     prefetch(&system.indices[start])
     if not prefetch_cells:
         return
-    # As many cells for every row, so that no jump depends on its length.
+    # The same number of cells for every row, so that no branch depends on the row's length.
     start = min(
         <Py_ssize_t> system.starts[work.queue[position + CELLS_AHEAD]], system.indices.shape[0] - CELLS_PER_ROW,
     )
@@ -95,7 +95,7 @@ cdef inline void scatter(
     SystemView system, Workspace work, PushState* state, Py_ssize_t start, Py_ssize_t stop, double share,
     bint weighted, bint thresholds_known,
 ) noexcept nogil:
-    """Add `share` to the residuals of the row start..stop, per unit of weight; queue the nodes this makes active."""
+    """Add `share`, per unit of weight, to the residuals of the neighbours start..stop; queue those it makes active."""
     cdef Py_ssize_t e, tail = state.tail, n_touched = work.n_touched
     cdef node_t v
     cdef double residual, threshold
@@ -140,7 +140,7 @@ cdef inline int64_t push_next(SystemView system, Workspace work, PushState* stat
     work.cells[u].residual = 0.0
     work.cells[u].threshold = threshold_of(stop - start, state)
     work.estimate[u] += share
-    # Four copies of one loop, each without the questions that the others ask at every edge.
+    # The compiler makes four copies of one loop, so that none of them tests the two flags at every edge.
     if system.weights.shape[0] > 0:
         if work.thresholds_known:
             scatter(system, work, state, start, stop, share, True, True)
@@ -156,7 +156,7 @@ cdef inline int64_t push_next(SystemView system, Workspace work, PushState* stat
 
 
 cdef inline void begin_epoch(Workspace work, PushState* state) noexcept nogil:
-    """All that is in the queue now makes the next epoch."""
+    """The nodes that are in the queue now are the next epoch."""
     state.left = state.tail - state.head
     if state.left < 0:
         state.left += work.queue.shape[0]
@@ -165,7 +165,8 @@ cdef inline void begin_epoch(Workspace work, PushState* state) noexcept nogil:
 cdef void push_epoch(SystemView system, Workspace work, PushState* state, int64_t max_edges) noexcept nogil:
     """Push nodes in the order they became active, until the epoch ends or `max_edges` edges were walked."""
     cdef Prefetch ahead = prefetch_of(work)
-    cdef PushState here = state[0]  # in registers: the compiler fears that arrays of integers overlap what is shared
+    # A copy stays in registers. Of state[0] the compiler must assume that writing to arrays of integers changes it.
+    cdef PushState here = state[0]
     while here.left > 0 and max_edges > 0:
         here.left -= 1
         max_edges -= 1 + push_next(system, work, &here, ahead)
@@ -249,7 +250,7 @@ cdef double mass_of(Workspace work) noexcept nogil:
 
 
 cdef double settled_fraction(SystemView system, node_t u, Py_ssize_t neighbours) noexcept nogil:
-    """The fraction of its residual that a push at u removes from the whole: 1 - degree / pivot, without cancellation."""
+    """The fraction of its residual that a push at u settles: 1 - degree / pivot, without cancellation."""
     cdef double degree = diagonal_of(system, u, neighbours)
     if degree <= 0.0:
         return 1.0
@@ -257,10 +258,10 @@ cdef double settled_fraction(SystemView system, node_t u, Py_ssize_t neighbours)
 
 
 cdef double epoch_decay(SystemView system, Workspace work) noexcept nogil:
-    """The least fraction of the residual mass that pushing the queued nodes once removes.
+    """A lower bound on the fraction of the residual mass that pushing each queued node once removes.
 
     A push at u removes the fraction g_u = settled_fraction of its residual. Queued nodes hold at least epsilon per
-    neighbour and the others less, so the whole loses at least min(sum of g_u d_u over the queue / volume of the
+    neighbour and the others hold less, so the mass falls by at least min(sum of g_u d_u over the queue / volume of the
     support, min of g_u over the queue). For PageRank this is alpha * eta_t of the paper.
     """
     cdef double volume = 0.0, settled = 0.0, least = 1.0, fraction
@@ -349,7 +350,7 @@ def push(
             state.epsilon = max(epsilon, state.epsilon * EPSILON_STEP)
 
         if sweeping:
-            # With a target, every node stays active until the mass must be below it.
+            # With a target: once every residual is below this epsilon per neighbour, the mass is below the target.
             state.epsilon = min(epsilon, target / system.indices.shape[0]) if target > 0.0 else epsilon
             set_thresholds(system, work, &state)
         while sweeping and not converged and state.operations < max_operations and state.epochs < max_epochs:
@@ -372,7 +373,7 @@ def push(
 
 
 def column(SystemView system, Workspace work, node_t source, double epsilon):
-    """Push mass 1 from one node as `push` does in FIFO order, with less around it; drain the workspace."""
+    """Push mass 1 from one node, as `push` does in FIFO order but with less set-up; drain the workspace."""
     cdef PushState state = new_push(epsilon)
     push_from(system, work, &state, source, False, INT64_MAX)
     return work.drain()

@@ -8,7 +8,7 @@ from nx_fastonl.graph._view cimport GraphView
 
 @cython.final
 cdef class SystemView(GraphView):
-    # pivot = shift + slope * diagonal; where `diagonal` is empty, the number of neighbours stands for it.
+    # pivot = shift + slope * diagonal; where `diagonal` is empty, it is the number of neighbours.
     cdef const double[::1] diagonal
     cdef double shift
     cdef double slope
@@ -19,6 +19,6 @@ cdef inline double diagonal_of(SystemView system, node_t u, Py_ssize_t neighbour
 
 
 cdef inline double pivot_of(SystemView system, node_t u, Py_ssize_t neighbours) noexcept nogil:
-    # An empty row (no edge, no shift) reads `1 * estimate == source`.
+    # A node without edges, where the shift is 0, has the equation `1 * estimate == source`.
     cdef double pivot = system.shift + system.slope * diagonal_of(system, u, neighbours)
     return pivot if pivot != 0.0 else 1.0

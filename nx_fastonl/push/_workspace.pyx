@@ -39,7 +39,7 @@ cdef class Workspace:
         self.thresholds_known = False
 
     def know_thresholds(self, const double[::1] thresholds):
-        """Enter the threshold of every node, so that pushes need not ask which nodes they have met before."""
+        """Set the threshold of every node in advance, so that pushes need not test whether a node is new."""
         cdef Py_ssize_t u
         for u in range(self.cells.shape[0]):
             self.cells[u].threshold = -max(thresholds[u], DBL_MIN)
@@ -56,7 +56,7 @@ cdef class Workspace:
         return float(np.abs(self._residuals[self._touched[: self.n_touched]]).sum())
 
     def drain(self):
-        """Take the touched nodes, their estimates and residuals out; the workspace is left all zero."""
+        """Return the touched nodes, their estimates and residuals, and reset the workspace to zero."""
         nodes = np.empty(self.n_touched, dtype=np.int32)
         estimates = np.empty(self.n_touched)
         residuals = np.empty(self.n_touched)

@@ -1,4 +1,4 @@
-"""The paper's FIFOPush, faithful to the letter, with the bounds that its theorems give."""
+"""The paper's FIFOPush, exactly as published, with the bounds that its theorems give."""
 
 from __future__ import annotations
 
@@ -31,16 +31,16 @@ class PushInfo:
     operations : int
         Edges walked, the paper's R_T: the neighbours of every pushed node, summed over pushes.
     pushes, epochs : int
-        Nodes pushed, and rounds of the queue.
+        Nodes pushed, and passes over the active nodes.
     residual_mass : float
-        What is left to push. For ``kind="ppr"`` this is the L1 error of the estimate: exactly, or at most where mass
-        can end in a node without out-edges.
+        What is left to push. For ``kind="ppr"`` this is the L1 error of the estimate. Where mass can end in a node
+        without out-edges, it is an upper bound on that error.
     worst_case_bound : float
         An upper bound on `operations` known before the push: ``mass / (alpha * epsilon)`` for ``kind="ppr"``.
     local_bound : float
-        The local upper bound on `operations`: the mean volume of an epoch over the mean fraction of the mass that it
-        settles, times the logarithm of the mass at the start over the least that can be left. It is infinite where
-        nothing is left or the budget ended first.
+        The local upper bound on `operations`: ``V / f * log(mass / least)``. V is the mean volume of an epoch, f the
+        mean fraction of the mass that an epoch settles, and `least` the least mass that can be left. It is infinite
+        where nothing is left or the budget ended first.
     outcome : str
         ``"converged"`` or ``"budget exhausted"``.
 
@@ -104,14 +104,14 @@ def fifo_push(
 ) -> tuple[dict[Any, float], dict[Any, float]] | tuple[dict[Any, float], dict[Any, float], PushInfo]:
     """Approximate one column of a graph kernel by the paper's FIFOPush, touching only nodes near the source.
 
-    Mass starts at the source. Nodes that hold at least `epsilon` per neighbour are pushed in the order in which they
-    came to hold it: a fraction of their mass settles, the rest moves to the neighbours.
+    Mass starts at the source. Nodes that hold at least `epsilon` per neighbour are pushed, in the order in which they
+    reached it: a fraction of their mass settles, the remaining mass moves to the neighbours.
 
     Parameters
     ----------
     G : nx.Graph, scipy sparse array or CSRGraph
-        Directed graphs push along out-edges, for ``kind="ppr"`` only. The conversion of an nx.Graph is kept: see
-        `CSRGraph.from_networkx`.
+        Directed graphs push along out-edges, for ``kind="ppr"`` only. The conversion of an nx.Graph is kept for later
+        calls: see `CSRGraph.from_networkx`.
     source : node or dict
         Where the mass starts: one node with mass 1, or ``{node: mass}`` with masses that are not negative.
     alpha : float, default 0.15

@@ -15,19 +15,19 @@ from nx_fastonl.push.system import LinearSystem
 NEVER_CANCELLED = np.zeros(1, dtype=np.uint8)
 UNLIMITED = np.iinfo(np.int64).max
 
-# Mass gathers under an epsilon this many times the one asked for before it is pushed on.
-FIRST_ROUND = 64.0
-# By which factors epsilon falls, at least and at most, while a residual mass is asked for.
+# An adaptive push begins with its epsilon times this, so that mass gathers before it is pushed on.
+FIRST_EPSILON_FACTOR = 64.0
+# While the residual mass is above its tolerance, epsilon is multiplied by a factor between these two.
 SMALLEST_DROP, LARGEST_DROP = 0.5, 1 / 16
-# Where more over-relaxation than this is due, mass settles so slowly that FIFO order does not pay.
+# Above this over-relaxation, mass settles so slowly that FIFO order takes longer than an adaptive push.
 SLOW_OMEGA = 1.6
-# Below this, thresholds vanish among the smallest numbers there are.
+# Below this, thresholds come close to the smallest positive numbers that a double can hold.
 SMALLEST_EPSILON = 1e-300
 
 
 @dataclass(frozen=True)
 class PushResult:
-    """What a push left behind, over the touched nodes only: ``H @ estimate + residual == source``."""
+    """The result of a push, over the touched nodes only: ``H @ estimate + residual == source``."""
 
     nodes: NDArray[np.int32]
     estimate: NDArray[np.float64]
@@ -39,7 +39,7 @@ class PushResult:
     converged: bool
 
     def pushed(self) -> tuple[NDArray[np.int32], NDArray[np.float64]]:
-        """The nodes that were pushed, often far fewer than were touched, and their estimates."""
+        """The nodes that were pushed, often many fewer than were touched, and their estimates."""
         where = np.flatnonzero(self.estimate)
         return self.nodes[where], self.estimate[where]
 
@@ -64,10 +64,10 @@ def local_push(
     """Push from distinct `sources` until no residual reaches `epsilon` per neighbour.
 
     With `mass_tolerance`, epsilon then falls until the residual mass is at most that. `adaptive` allows rounds and
-    sweeps in place of the paper's queue; `measure` sums up the decay of the mass that the paper's local bound rests
-    on. Setting ``cancelled[0]`` from another thread ends the push with KeyboardInterrupt.
+    sweeps in place of the paper's queue; `measure` sums up the decay of the mass per epoch, which the paper's local
+    bound needs. Setting ``cancelled[0]`` from another thread ends the push with KeyboardInterrupt.
     """
-    first_epsilon = FIRST_ROUND * epsilon if adaptive else epsilon
+    first_epsilon = FIRST_EPSILON_FACTOR * epsilon if adaptive else epsilon
     effort = _push.Effort(
         UNLIMITED if max_operations is None else min(max_operations, UNLIMITED),
         UNLIMITED if max_epochs is None else min(max_epochs, UNLIMITED),
@@ -110,7 +110,7 @@ def fifo_column(
 def diagonal_entries(
     system: LinearSystem, rows: NDArray[np.int32], epsilons: NDArray[np.float64]
 ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """Entries of the diagonal of inv(H), and the mass that the pushes for them left over.
+    """Entries of the diagonal of inv(H), and the residual mass of the push for each.
 
     With ``H z + r = e_u`` from a push, an entry is ``z[u] + r z + r r / pivot`` up to a term of second order in r,
     which is not negative where r is not.

@@ -23,11 +23,11 @@ from nx_fastonl.push.system import LinearSystem
 
 __all__ = ["PageRankInfo", "personalized_pagerank_local", "ppr_matrix"]
 
-# Where a push that aims at an L1 error starts; it falls from there as far as the error asks.
+# The first epsilon of a push that has to reach an L1 error. It falls until the error is reached.
 FIRST_EPSILON = 1e-6
-# The L1 error of the vector that starts everywhere, where none is asked for.
+# The L1 error by default where every node is a seed.
 GLOBAL_TOLERANCE = 1e-6
-# What floating point adds to the L1 error of a vector of walks, times the probability to stop.
+# Rounding adds up to this, divided by the probability to stop, to the L1 error of a vector.
 L1_ROUNDING = 1e-15
 ONE = np.ones(1)
 
@@ -106,7 +106,7 @@ def personalized_pagerank_local(
     top_k: int | None = None,
     full_output: bool = False,
 ) -> dict[Any, float] | tuple[dict[Any, float], PageRankInfo]:
-    """Personalised PageRank of the nodes near the seeds, with an error that is known.
+    """Personalised PageRank of the nodes near the seeds, with a known error.
 
     It takes the parameters of ``nx.pagerank``, in the same order. Unlike there, nodes that were not reached are left
     out, and `tol` is the error of the answer. It walks only where mass goes, so with the default `epsilon` a call on a
@@ -115,23 +115,23 @@ def personalized_pagerank_local(
     Parameters
     ----------
     G : nx.Graph, scipy sparse array or CSRGraph
-        Directed or not. The conversion of an nx.Graph is kept: see `CSRGraph.from_networkx`.
+        Directed or not. The conversion of an nx.Graph is kept for later calls: see `CSRGraph.from_networkx`.
     alpha : float, default 0.85
         The damping, between 0 and 1: the probability to follow an edge, as in ``nx.pagerank``.
     personalization : dict, node or collection of nodes, optional
-        The seeds. A dict gives their weights, need not name every node, and is normalised. What is a node of the
-        graph counts as one seed; another iterable as several. By default every node with the same weight: that is not
+        The seeds. A dict gives their weights, need not name every node, and is normalised. A node of the graph is
+        one seed; any other iterable is several seeds. By default every node is a seed of the same weight. That is not
         local, and is computed to an L1 error of 1e-6 unless `tol` says otherwise.
     max_iter : int, optional
-        Passes over the active nodes. Unlimited by default, unlike ``nx.pagerank``: a push always ends, though the work
-        grows as ``1 / (1 - alpha)``.
+        The largest number of passes over the active nodes. Unlimited by default, unlike ``nx.pagerank``: a push always
+        ends, though the work grows as ``1 / (1 - alpha)``.
     tol : float, optional
-        Ask for an L1 error of at most `tol`, certified, instead of `epsilon`. It may not be below
+        Push until the L1 error is certainly at most `tol`; `epsilon` is then ignored. It may not be below
         ``2e-15 / (1 - alpha)``, where rounding errors begin.
     nstart : dict, optional
         A guess of the answer, ``{node: value}``, from which the push starts instead of from zero: it then pushes only
-        what the guess lacks. The answer differs within its error. A guess takes time for every edge of the graph. It is
-        not used together with `dangling`, if some node has no out-edge.
+        what the guess lacks. The answer may differ, within its error. Using a guess takes time for every edge of the
+        graph. A guess is ignored if `dangling` is given and some node has no out-edge.
     weight : str or None, default "weight"
         The edge attribute that holds the weight, 1 where it is missing. None ignores weights.
     dangling : dict, optional
@@ -165,7 +165,7 @@ def personalized_pagerank_local(
 
     See Also
     --------
-    ppr_matrix : Many seeds at once, each on its own.
+    ppr_matrix : One vector for each of many seeds.
     fifo_push : The paper's push, which also returns what is left to push.
 
     Examples
@@ -194,7 +194,7 @@ def personalized_pagerank_local(
     if dangling is not None:
         check_mapping("dangling", dangling)
     if personalization is None and tol is None:
-        tol = GLOBAL_TOLERANCE  # nothing is local about it
+        tol = GLOBAL_TOLERANCE  # every node is a seed, so nothing is local
     if personalization is None:
         seeds = everywhere(graph)
     else:
@@ -231,7 +231,7 @@ def ppr_matrix(
     Parameters
     ----------
     G : nx.Graph, scipy sparse array or CSRGraph
-        Directed or not. The conversion of an nx.Graph is kept: see `CSRGraph.from_networkx`.
+        Directed or not. The conversion of an nx.Graph is kept for later calls: see `CSRGraph.from_networkx`.
     sources : iterable of nodes, optional
         The seed of each row, by default every node in turn.
     alpha : float, default 0.85
@@ -241,9 +241,10 @@ def ppr_matrix(
     top_k : int, optional
         Keep only the k largest values of each row.
     n_jobs : int, optional
-        Threads to use, by default 1; -1 for one on each core. The result does not depend on it.
+        Threads to use, by default 1; -1 for one per core. The result does not depend on it.
     tol : float, optional
-        Ask for an L1 error of at most `tol` in each row, certified, before `top_k` cuts it.
+        Push until the L1 error of each row, before `top_k` cuts it, is certainly at most `tol`; `epsilon` is then
+        ignored.
     weight : str or None, default "weight"
         The edge attribute that holds the weight, 1 where it is missing. None ignores weights.
     progress : bool, default False
@@ -252,7 +253,7 @@ def ppr_matrix(
     Returns
     -------
     scipy.sparse.csr_array
-        Row i belongs to ``sources[i]``; columns follow ``list(G)``. Memory is that of the values kept.
+        Row i belongs to ``sources[i]``; columns follow ``list(G)``. Only the values returned take memory.
 
     Raises
     ------
@@ -317,8 +318,8 @@ def pagerank_vector(
 ) -> PageRankVector:
     """PageRank of `seeds` where dead ends jump to `jumps`, by default back to the seeds.
 
-    `start` is a guess for the whole vector: only what it lacks is pushed. It is not looked at where dead ends jump to
-    anything but the seeds.
+    `start` is a guess for the whole vector: only what it lacks is pushed. It is ignored where dead ends jump to other
+    nodes than the seeds.
 
     Let Y(b) be the vector of walks from b that die in dead ends, and leak(b) = 1 - |Y(b)| what they lose there. Walks
     that jump to q instead give x = Y(p) + kappa Y(q) with kappa = leak(p) / (1 - leak(q)). Residuals rho_p and rho_q
@@ -386,7 +387,7 @@ def smallest_tolerance(damping: float) -> float:
 
 
 def everywhere(graph: CSRGraph) -> SparseVector:
-    """Every node alike."""
+    """Every node with the same mass."""
     n = len(graph)
     return np.arange(n), np.full(n, 1.0 / n)
 
@@ -421,9 +422,9 @@ def _top_is_certain(graph: CSRGraph, found: PageRankVector, top: NDArray[np.intp
         per_degree = _error_per_degree(graph, found)
         error = np.minimum(error, per_degree * graph.degrees[found.nodes] + L1_ROUNDING)
         error_elsewhere = min(error_elsewhere, per_degree * graph.largest_degree + L1_ROUNDING)
-    rest = np.ones(len(found.nodes), dtype=bool)
-    rest[top] = False
-    rival = (found.values + error)[rest].max(initial=0.0)
+    others = np.ones(len(found.nodes), dtype=bool)
+    others[top] = False
+    rival = (found.values + error)[others].max(initial=0.0)
     if len(found.nodes) < len(graph):
         rival = max(rival, error_elsewhere)
     return bool((found.values - error)[top].min() > rival)

@@ -17,7 +17,7 @@ from networkx.algorithms.node_classification import harmonic_function, local_and
 from tests.benchmarks.measure import Table, best_times, load, load_labels, parser, to_networkx
 
 SEED = {5: 1}
-LABELLED_PART = 0.1
+LABELLED_FRACTION = 0.1
 TINY = (5, 10, 20, 50, 100)
 
 
@@ -52,7 +52,7 @@ def pageranks(table: Table, name: str) -> None:
 def others(table: Table, name: str) -> None:
     G = to_networkx(load(name))
     labels = load_labels(name).tolist()
-    known = np.random.default_rng(0).choice(len(G), int(LABELLED_PART * len(G)), replace=False)
+    known = np.random.default_rng(0).choice(len(G), int(LABELLED_FRACTION * len(G)), replace=False)
     nx.set_node_attributes(G, {node: labels[node] for node in known.tolist()}, "label")
     for function in (local_and_global_consistency, harmonic_function):
         found = [np.array(function(G, backend=backend)) for backend in ("networkx", "fastonl")]

@@ -203,21 +203,21 @@ def accuracy(names: list[str]) -> list[Table]:
 
 
 def fit(names: list[str]) -> list[Table]:
-    """Part of the nodes known and learned at once, and up to 20,000 others labelled: accuracy and time by epsilon."""
+    """A fraction of the nodes is learned at once, up to 20,000 others are labelled: accuracy and time by epsilon."""
     accuracies = (f"accuracy at {epsilon}/n" for epsilon in EPSILONS)
     table = Table("fit", "graph", "fraction known", *accuracies, *(f"{epsilon}/n, ms" for epsilon in EPSILONS))
     for name in names:
         graph, labels = load(name), load_labels(name)
-        for part in KNOWN_FRACTIONS:
-            found = [[fit_once(graph, labels, part, epsilon, seed) for seed in range(5)] for epsilon in EPSILONS]
+        for fraction in KNOWN_FRACTIONS:
+            found = [[fit_once(graph, labels, fraction, epsilon, seed) for seed in range(5)] for epsilon in EPSILONS]
             means = [float(np.mean([accuracy for accuracy, _ in runs])) for runs in found]
-            table.add(name, part, *means, *(min(seconds for _, seconds in runs) * 1e3 for runs in found))
+            table.add(name, fraction, *means, *(min(seconds for _, seconds in runs) * 1e3 for runs in found))
     return [table]
 
 
-def fit_once(graph: CSRGraph, labels: np.ndarray, part: float, epsilon: float, seed: int) -> tuple[float, float]:
+def fit_once(graph: CSRGraph, labels: np.ndarray, fraction: float, epsilon: float, seed: int) -> tuple[float, float]:
     stream = label_stream(labels, seed)
-    known, others = np.split(np.array(stream), [int(part * len(stream))])
+    known, others = np.split(np.array(stream), [int(fraction * len(stream))])
     nodes, truth = others[:20_000].T.tolist()
     start = time.thread_time()
     predicted = fo.OnlineNodeLabeler(graph, epsilon=epsilon / len(graph)).fit(known.tolist()).predict_many(nodes)

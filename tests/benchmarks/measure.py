@@ -23,7 +23,7 @@ from nx_fastonl.push import _push
 
 DATA = Path(__file__).resolve().parents[3] / "shared" / "data"
 RECORDS = Path(__file__).resolve().parents[2] / "docs" / "benchmarks"
-# Of a printed column, at least.
+# The smallest width of a printed column.
 WIDTH = 11
 GRAPHS = ("com-dblp", "ogbn-arxiv", "cnr-2000")
 
@@ -34,7 +34,7 @@ def load(name: str) -> CSRGraph:
 
 
 def load_labels(name: str) -> np.ndarray:
-    """Numbers, -1 for nodes without a label. Of a blogger's groups the last, as `datasets.fetch_blogcatalog` has it."""
+    """Numbers, -1 for nodes without a label. A blogger has its last group, as in `datasets.fetch_blogcatalog`."""
     with np.load(DATA / f"{name}.npz") as arrays:
         if name == "blogcatalog":
             return arrays["group_indices"][arrays["group_indptr"][1:] - 1]
@@ -51,7 +51,7 @@ def to_networkx(graph: CSRGraph) -> nx.Graph:
 
 
 def best_times(functions: dict[str, object], repeat: int, clock=time.thread_time) -> dict[str, float]:
-    """The least seconds of CPU of each function, the runs of all of them interleaved so that they share the noise.
+    """The fewest seconds of CPU of each function. Their runs are interleaved, so that they share the noise.
 
     The clock is that of this thread: idle BLAS threads of one peer, still spinning, must not count against the next.
     """
@@ -85,7 +85,7 @@ def parser(description: str) -> argparse.ArgumentParser:
 
 
 class Table:
-    """One table of figures: a row is printed as soon as it is there, and `record` keeps them all."""
+    """One table of figures. A line is printed as soon as it is there, and `record` writes all of them."""
 
     _printed_last: Table | None = None  # headers are printed again after rows of another table
 

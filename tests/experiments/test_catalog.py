@@ -92,7 +92,7 @@ def test_methods_that_are_too_slow_are_left_out(monkeypatch, tmp_path):
         ({"name": "precision"}, "unknown experiment 'precision'; there are accuracy, runtime"),
         ({"graphs": ["coro"]}, "unknown dataset 'coro'"),
         ({"trials": 0}, "trials must be at least 1, got 0"),
-        ({"n_jobs": 0}, "n_jobs must be a positive number, or -1 for one on each core, got 0"),
+        ({"n_jobs": 0}, "n_jobs must be a positive number, or -1 for one per core, got 0"),
         ({"graphs": []}, "graphs is empty"),
     ],
 )

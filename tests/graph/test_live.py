@@ -209,7 +209,7 @@ class TestChangesInPlace:
             assert CSRGraph.from_networkx(G) is graph
 
     @pytest.mark.parametrize("weight", [-1.0, "heavy", None, np.array([1.0, 2.0]), [], np.nan])
-    def test_bad_weight_is_refused_though_a_good_one_was_kept(self, weight):
+    def test_bad_weight_raises_though_a_good_one_was_stored(self, weight):
         G = nx.path_graph(3)
         CSRGraph.from_networkx(G)
         G[0][1]["weight"] = weight
@@ -230,8 +230,8 @@ class TestChangesInPlace:
     def test_change_of_one_in_a_large_graph_needs_a_cleared_cache(self):
         G = large_graph()
         graph = CSRGraph.from_networkx(G)
-        kept = {id(data) for data in some_edges(G._adj, False, MAX_CHECKED_EDGES)[0]}
-        data = next(data for *_, data in G.edges(data=True) if id(data) not in kept)
+        checked = {id(data) for data in some_edges(G._adj, False, MAX_CHECKED_EDGES)[0]}
+        data = next(data for *_, data in G.edges(data=True) if id(data) not in checked)
         data["weight"] = 50.0
         assert CSRGraph.from_networkx(G) is graph
         G.__networkx_cache__.clear()

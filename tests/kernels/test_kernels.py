@@ -82,8 +82,8 @@ def test_columns_converge_as_epsilon_falls(data, G):
 
 
 @given(st.data(), small_graphs())
-def test_certificate_rests_on_c(data, G):
-    """H 1 = c: what the error bound is made of."""
+def test_error_bound_follows_from_c(data, G):
+    """H 1 = c, from which the error bound follows."""
     ours, _ = data.draw(kernels_on(G))
     graph = CSRGraph.from_networkx(G)
     kernel = GraphKernel(graph, ours.pop("kernel"), **ours)
@@ -122,7 +122,7 @@ def test_certificate_knows_of_rounding(weight):
     nx.set_edge_attributes(G, weight, "weight")
     column, info = fo.kernel_column(G, 0, "K1", epsilon=1e-12, full_output=True)
     exact = oracles.kernel_matrix(oracles.adjacency(G), "laplacian", 0.15 * 5)
-    # Nearly all of M is the constant 2; what is left of it is far below 1e-9 for heavy edges.
+    # Nearly all of M is the constant 2; for large weights the remainder is much below 1e-9.
     assert np.abs(oracles.to_vector(column, G) - exact[0]).max() <= info.error + 1e-15 * weight
     assert info.error < 1e-4
 

@@ -26,7 +26,7 @@ LABELS = "abcd"
 
 
 @st.composite
-def arrivals_on(draw, G):
+def streams_on(draw, G):
     """Some nodes of G in any order, with labels; and the same as rows and numbers."""
     nodes = list(G)
     order = draw(st.permutations(range(len(nodes))))[: draw(st.integers(0, len(nodes)))]
@@ -59,9 +59,9 @@ def pushed_matrix(G, kernel, epsilon, smoothness):
     }
     a, s, c, g = oracles.kernel_form(W, kernel, lam, **defaults.get(kernel, {}))
     scale = c[0] if kernel in ("laplacian", "augmented-laplacian") else 1.0
-    limits = scale * epsilon * (W > 0).sum(axis=1)
+    thresholds = scale * epsilon * (W > 0).sum(axis=1)
     rows, pivots = oracles.rows_in_order(G), c + W.sum(axis=1)
-    columns = [a * s[t] * s * oracles.push_column(W, rows, pivots, limits, t) - g for t in range(n)]
+    columns = [a * s[t] * s * oracles.push_column(W, rows, pivots, thresholds, t) - g for t in range(n)]
     return np.array(columns).T
 
 
@@ -75,11 +75,11 @@ def pushed_matrix(G, kernel, epsilon, smoothness):
     st.sampled_from(["paper", "exact", 3.0]),
 )
 def test_fastonl_is_the_algorithm_of_the_paper(data, G, kernel, epsilon, smoothness, trace):
-    named, arrivals = data.draw(arrivals_on(G))
+    named, stream = data.draw(streams_on(G))
     k, n = len(LABELS), len(G)
     M = pushed_matrix(G, kernel, epsilon, smoothness)
     start = {"paper": k * n**2, "exact": np.trace(GraphKernel(CSRGraph.from_networkx(G), kernel, smoothness).exact())}
-    expected, distributions, _, _, _ = oracles.relaxation(M, arrivals, k, start.get(trace, trace))
+    expected, distributions, _, _, _ = oracles.relaxation(M, stream, k, start.get(trace, trace))
     options = {"kernel": kernel, "smoothness": smoothness, "epsilon": epsilon, "trace": trace, "method": "fastonl-fifo"}
     options["classes"] = list(LABELS)
     assert list(fo.online_node_labeling(G, named, **options)) == [LABELS[y] for y in expected]
@@ -93,9 +93,9 @@ def test_fastonl_is_the_algorithm_of_the_paper(data, G, kernel, epsilon, smoothn
 @settings(max_examples=100)
 @given(st.data(), connected_graphs(), st.sampled_from([0.3, 1e-2]))
 def test_symmetrized_fastonl_is_the_analysed_variant(data, G, epsilon):
-    named, arrivals = data.draw(arrivals_on(G))
+    named, stream = data.draw(streams_on(G))
     M = pushed_matrix(G, "normalized-laplacian", epsilon, 0.15)
-    expected, *_ = oracles.relaxation((M + M.T) / 2, arrivals, len(LABELS), len(LABELS) * len(G) ** 2)
+    expected, *_ = oracles.relaxation((M + M.T) / 2, stream, len(LABELS), len(LABELS) * len(G) ** 2)
     options = {"epsilon": epsilon, "trace": "paper", "classes": list(LABELS), "method": "fastonl-fifo"}
     found = fo.online_node_labeling(G, named, symmetrized=True, **options)
     assert list(found) == [LABELS[y] for y in expected]
@@ -104,9 +104,9 @@ def test_symmetrized_fastonl_is_the_analysed_variant(data, G, epsilon):
 @settings(max_examples=100)
 @given(st.data(), small_graphs(), st.sampled_from(sorted(KERNELS)))
 def test_relaxation_is_the_algorithm_on_the_exact_kernel(data, G, kernel):
-    named, arrivals = data.draw(arrivals_on(G))
+    named, stream = data.draw(streams_on(G))
     M = fo.kernel_matrix(G, kernel=kernel, exact=True)
-    expected, *_ = oracles.relaxation(M, arrivals, len(LABELS), np.trace(M))
+    expected, *_ = oracles.relaxation(M, stream, len(LABELS), np.trace(M))
     found = fo.online_node_labeling(G, named, kernel, method="relaxation", classes=list(LABELS))
     assert list(found) == [LABELS[y] for y in expected]
 
@@ -115,7 +115,7 @@ def test_relaxation_is_the_algorithm_on_the_exact_kernel(data, G, kernel):
 @given(st.data(), small_graphs(), st.sampled_from(["K2", "K3", "K4", "K5"]))
 def test_many_terms_of_the_series_are_the_exact_kernel(data, G, kernel):
     """For the kernels normalised by degrees, whose series falls by 1 / 1.15 or faster from term to term."""
-    named, _ = data.draw(arrivals_on(G))
+    named, _ = data.draw(streams_on(G))
     trace = fo.kernel_matrix(G, kernel=kernel, exact=True).trace()
     exact = fo.OnlineNodeLabeler(G, kernel=kernel, method="relaxation", classes=list(LABELS), trace=trace)
     series = fo.OnlineNodeLabeler(G, kernel=kernel, method="approximate", classes=list(LABELS), terms=200, trace=trace)
@@ -193,10 +193,10 @@ def _accuracy(model, stream):
 @given(st.data(), small_graphs(), st.sampled_from(sorted(KERNELS)), st.sampled_from([0.5, 30.0, 1e4]))
 def test_confidence_is_that_of_the_labels_known_by_now(data, G, kernel, trace):
     """A = tr(G M G^T), whether labels were known from the start, discovered on the way, or overwritten."""
-    named, arrivals = data.draw(arrivals_on(G))
-    if not arrivals:
+    named, stream = data.draw(streams_on(G))
+    if not stream:
         return
-    again = data.draw(st.lists(st.tuples(st.sampled_from([u for u, _ in arrivals]), st.sampled_from(LABELS))))
+    again = data.draw(st.lists(st.tuples(st.sampled_from([u for u, _ in stream]), st.sampled_from(LABELS))))
     model = fo.OnlineNodeLabeler(G, kernel=kernel, method="relaxation", trace=trace)
     nodes = list(G)
     for node, label in named:
@@ -211,7 +211,7 @@ def test_confidence_is_that_of_the_labels_known_by_now(data, G, kernel, trace):
     sums = learner.gradients
     size = np.abs(M).sum()
     assert sums.energy - sums.single_energy / learner.k == pytest.approx(expected, abs=1e-10 * size)
-    assert sums.used_trace == pytest.approx(sum(M[u, u] for u, _ in arrivals), abs=1e-10 * size)
+    assert sums.used_trace == pytest.approx(sum(M[u, u] for u, _ in stream), abs=1e-10 * size)
     learned = [learner.label_of(u) is not None for u in range(len(G))]
     assert sums.dense_in_use == (~one_entry & learned).sum()
 
@@ -387,9 +387,9 @@ def test_empty_sequence(karate):
 @settings(max_examples=100)
 @given(st.data(), small_graphs(), st.sampled_from(sorted(KERNELS)))
 def test_cut_is_that_of_the_definition(data, G, kernel):
-    named, arrivals = data.draw(arrivals_on(G))
+    named, stream = data.draw(streams_on(G))
     F = np.zeros((len(LABELS), len(G)))
-    for u, y in arrivals:
+    for u, y in stream:
         F[y, u] = 1.0
     beta = {"scaled-laplacian": 0.85, "laplacian": None, "normalized-laplacian": None}.get(kernel, 0.15)
     inverse = oracles.inverse_kernel(oracles.adjacency(G), kernel, beta=beta, b=1 / len(G))
@@ -426,7 +426,7 @@ def test_expected_mistakes_stay_within_the_regret_bound(data, G, kernel):
 
 
 def test_surrogate_loss_of_a_comparator_that_is_right_is_zero():
-    """The linear function that touches the loss at psi is 0 at the true label's corner: what regret_bound rests on."""
+    """The linear function that touches the loss at psi is 0 at the true label's corner. regret_bound needs it."""
     rng = np.random.default_rng(0)
     for _ in range(200):
         psi, y = rng.normal(size=4), int(rng.integers(4))
@@ -566,8 +566,8 @@ else:
         model.predict_one(node + 1)
 print(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before)
 """
-    grown = int(subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True).stdout)
-    assert grown < 14_000  # kilobytes; an array of one double a node has 16,000
+    growth = int(subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True).stdout)
+    assert growth < 14_000  # kilobytes; an array of one double per node has 16,000
 
 
 @pytest.mark.parametrize("nodes", ["range(n)", "[0]"])
@@ -624,9 +624,9 @@ def test_threads_predict_while_one_learns(real_graph, real_labels):
         done.set()
         for thread in threads:
             thread.join()
-        alone = fo.OnlineNodeLabeler(graph, seed=0, **options)
+        serial = fo.OnlineNodeLabeler(graph, seed=0, **options)
         for node, label in stream:
-            alone.learn_one(node, label)
+            serial.learn_one(node, label)
         assert not failures
         nodes = range(0, len(graph), 20)
-        assert model.predict_many(nodes) == alone.predict_many(nodes)
+        assert model.predict_many(nodes) == serial.predict_many(nodes)

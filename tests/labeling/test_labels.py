@@ -83,7 +83,7 @@ class TestArrays:
         ],
         ids=lambda value: getattr(value, "dtype", ""),
     )
-    def test_entries_that_mark_no_label_are_left_out(self, array, expected):
+    def test_entries_that_mean_no_label_are_left_out(self, array, expected):
         found = labelled(array)
         assert found == expected
         assert [type(label) for label in found.values()] == [type(label) for label in expected.values()]

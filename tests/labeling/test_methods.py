@@ -79,7 +79,7 @@ def test_probabilities_are_a_distribution_of_plain_numbers(make, karate):
 
 
 @pytest.mark.parametrize("duplicate", [lambda model: pickle.loads(pickle.dumps(model)), copy.deepcopy])
-def test_copies_go_on_alike(make, karate, duplicate):
+def test_copies_predict_and_learn_the_same(make, karate, duplicate):
     model = trained(make(karate), karate)
     other = duplicate(model)
     assert state(other, karate) == state(model, karate)
@@ -91,7 +91,7 @@ def test_copies_go_on_alike(make, karate, duplicate):
     assert (model.n_learned, other.n_learned) == (19, 20)
 
 
-def test_clones_start_afresh_and_learn_alike(make, karate):
+def test_clones_start_afresh_and_learn_the_same(make, karate):
     model = trained(make(karate), karate)
     clone = model.clone()
     assert (clone.n_learned, clone.classes) == (0, ())
@@ -157,10 +157,10 @@ def test_what_was_learned_while_there_was_one_label_counts_when_a_second_appears
 
 def test_one_node(make):
     G = nx.Graph()
-    G.add_node("alone")
+    G.add_node("isolated")
     model = make(G)
-    model.learn_one("alone", 1)
-    assert model.predict_one("alone") == 1
+    model.learn_one("isolated", 1)
+    assert model.predict_one("isolated") == 1
 
 
 def test_isolated_nodes_get_the_most_frequent_label(make):

@@ -140,7 +140,7 @@ def test_scores_are_within_the_bound_of_the_paper(model):
 @settings(max_examples=200)
 @given(st.data(), small_graphs(), st.sampled_from(sorted(KERNELS)), st.sampled_from([0.3, 1e-2, None, 1e-6]))
 def test_learning_is_a_push_of_each_lane(data, G, kernel, epsilon):
-    """Number by number that of a plain FIFO push of signed residuals, with the ramp of the paper's epsilon."""
+    """Every number is that of a plain FIFO push of signed residuals, whose epsilon grows with the mass learned."""
     nodes = list(G)
     labels = data.draw(st.dictionaries(st.sampled_from(nodes), st.sampled_from(LABELS[:3])))
     trace = data.draw(st.sampled_from(["paper", 1.0]))
@@ -217,8 +217,8 @@ def test_what_is_certain_is_the_label_of_the_exact_kernel(model, data):
         assert answer.label == model.classes[int(exact.argmin())]
     if len(model.classes) > 1:
         own = model.classes.index(answer.label)
-        rest = np.delete(exact, own).min() - exact[own]
-        assert abs(rest - answer.margin) <= answer.error
+        exact_margin = np.delete(exact, own).min() - exact[own]
+        assert abs(exact_margin - answer.margin) <= answer.error
     if budget == 1_000_000 and true_margin > 1e-7 * np.abs(exact).max():
         assert answer.certain
 
@@ -241,7 +241,7 @@ def test_certificates_on_a_real_graph(real_graph, real_labels):
 @settings(max_examples=300)
 @given(st.floats(0.5, 2.0), st.floats(-1e-7, 1e-7), st.sampled_from(["float32", "float64"]))
 def test_near_ties_are_not_mistaken(size, difference, dtype):
-    """What is rounded when a mass is added counts as well, pushes or not."""
+    """The error bound counts the rounding of each added mass, even where nothing is pushed."""
     S = {0: size, 1: 1.0, 2: size * (1 + difference)}
     model = fo.OnlineNodeLabeler(nx.path_graph(3), ["a", "b"], "K4", S=S, dtype=dtype, epsilon=0.9)
     model.fit({0: "a", 2: "b"})
@@ -263,8 +263,8 @@ def test_a_tie_is_never_certain():
     answer = model.certify_one(1)
     assert (answer.certain, answer.margin <= answer.error) == (False, True)
     assert model.certify_one(0).certain
-    alone = fo.OnlineNodeLabeler(nx.empty_graph(2), ["a", "b"]).fit({0: "a"})
-    assert (alone.certify_one(1).label, alone.certify_one(1).certain) == ("a", False)  # the most frequent
+    isolated = fo.OnlineNodeLabeler(nx.empty_graph(2), ["a", "b"]).fit({0: "a"})
+    assert (isolated.certify_one(1).label, isolated.certify_one(1).certain) == ("a", False)  # the most frequent
 
 
 def test_certificates_of_few_labels(karate):
@@ -325,16 +325,16 @@ def test_fitting_is_adding_up_columns_of_the_kernel(data, G, kernel, method):
     centred = gradients + (gradients.any(axis=0)) / 4
     A = oracles.quadratic_form(M, centred)
     assert sums.energy - sums.single_energy / 4 == pytest.approx(A, abs=1e-6 * size)
-    spent = sum(M[u, u] for u in range(len(G)) if gradients[:, u].any())
+    used_trace = sum(M[u, u] for u in range(len(G)) if gradients[:, u].any())
     if method == "relaxation":
-        assert sums.used_trace == pytest.approx(spent)
+        assert sums.used_trace == pytest.approx(used_trace)
     else:  # estimated from below, as for a single node
         assert sums.used_trace == pytest.approx(diagonals)
-        assert diagonals <= spent * (1 + 1e-9)
+        assert diagonals <= used_trace * (1 + 1e-9)
     assert model.labels == labels
 
 
-def test_fitting_in_any_order_predicts_alike(karate):
+def test_fitting_in_any_order_predicts_the_same(karate):
     labels = [(node, data["club"]) for node, data in karate.nodes(data=True)][::3]
     one = fo.OnlineNodeLabeler(karate, ["Mr. Hi", "Officer"]).fit(labels)
     two = fo.OnlineNodeLabeler(karate, ["Mr. Hi", "Officer"]).fit(dict(labels[::-1]))
@@ -350,7 +350,7 @@ def test_failed_learning_changes_nothing(karate):
         ({1: "a", 0: "b"}, ValueError, "node 0 was learned before, as 'a'"),
         ({1: "a", 2: "c"}, ValueError, "label 'c' of node 2 is not one of the classes"),
         ({1: "a", 99: "b"}, nx.NodeNotFound, "99"),
-        ([(1, "a"), (1, "b")], ValueError, "node 1 is there twice, with labels 'a' and 'b'"),
+        ([(1, "a"), (1, "b")], ValueError, "node 1 is given twice, with labels 'a' and 'b'"),
         ([(1, "a"), (2, [])], TypeError, r"must be hashable, got \[\] for node 2"),
         ([1, 2], TypeError, "pairs"),
         ("club", TypeError, r"nx.get_node_attributes\(G, 'club'\)"),
@@ -381,7 +381,7 @@ def test_a_failed_fit_forgets_nothing(karate):
     assert model.predict_proba_many().tolist() == before
 
 
-# Many labels, many rows
+# Many labels, many nodes
 
 
 @pytest.mark.parametrize("known", [True, False])

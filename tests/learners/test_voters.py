@@ -25,9 +25,9 @@ def labelled_graphs(draw):
 
 @given(labelled_graphs())
 def test_weighted_majority(case):
-    G, arrivals = case
+    G, stream = case
     learner = WeightedMajority(CSRGraph.from_networkx(G), LabelHistory(3))
-    for (u, y), votes in zip(arrivals, oracles.weighted_majority(oracles.adjacency(G), arrivals, 3), strict=True):
+    for (u, y), votes in zip(stream, oracles.weighted_majority(oracles.adjacency(G), stream, 3), strict=True):
         assert_allclose(learner.votes(u), votes, rtol=1e-12)
         learner.learn(u, y)
 
@@ -91,7 +91,7 @@ def test_line_is_a_walk_over_the_tree(G, seed):
 @settings(max_examples=100)
 @given(labelled_graphs(), st.integers(0, 1000))
 def test_weighted_tree_votes_for_the_nearest(case, seed):
-    G, arrivals = case
+    G, stream = case
     learner = WeightedTree(CSRGraph.from_networkx(G), LabelHistory(3), 3, seed)
     lines = zip(learner._positions, learner._distances, learner._begins, strict=True)
     distances = []
@@ -99,7 +99,7 @@ def test_weighted_tree_votes_for_the_nearest(case, seed):
         at, tree = along[positions], begins[positions]
         distances.append(np.where(tree[:, None] == tree, np.abs(at[:, None] - at), np.inf))
     seen = {}
-    for t, y in arrivals:
+    for t, y in stream:
         votes = np.zeros(3)
         for distance in distances:
             nearest = min((distance[t, u] for u in seen), default=np.inf)
@@ -124,7 +124,7 @@ def test_weights_that_no_walk_gets_across_are_an_error(monkeypatch):
         random_tree(CSRGraph.from_networkx(nx.relabel_nodes(G, {0: 3, 3: 0})), 0)
 
 
-# Mean accuracies of several orders, and how far they may be off.
+# Mean accuracies of several orders, and by how much they may differ.
 @pytest.mark.parametrize(
     ("method", "name", "accuracy", "off"),
     [

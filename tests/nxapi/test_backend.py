@@ -109,14 +109,14 @@ class TestEntryPoints:
         program = "import sys, nx_fastonl.nxapi.info as b; b.get_info(); print({'numpy', 'networkx'} & {*sys.modules})"
         assert run(program) == "set()"
 
-    def test_priority_alone_loads_no_numpy(self):
+    def test_setting_the_priority_loads_no_numpy(self):
         program = (
             "import sys, networkx as nx; nx.is_connected(nx.path_graph(3)); "
             "print({'numpy', 'nx_fastonl.nxapi.backend'} & {*sys.modules})"
         )
         assert run(program, NETWORKX_BACKEND_PRIORITY="fastonl") == "{'nx_fastonl.nxapi.backend'}"
 
-    def test_networkx_alone_loads_neither_numpy_nor_the_backend(self):
+    def test_importing_networkx_loads_neither_numpy_nor_the_backend(self):
         program = "import sys, networkx; print({'numpy', 'scipy', 'nx_fastonl.nxapi.backend'} & {*sys.modules})"
         assert run(program) == "set()"
 
@@ -203,11 +203,11 @@ class TestReasons:
             assert BackendInterface.can_run("pagerank", (karate,), parameters) is True
             assert BackendInterface.can_run("pagerank", (), {"G": karate, **parameters}) is True
 
-    @pytest.mark.parametrize(("name", "fewest"), [("google_matrix", 80), ("katz_centrality", 10)])
-    def test_tiny_graphs_are_left_to_networkx(self, name, fewest):
-        reason = f"converting a graph of {fewest - 1} nodes would take longer than NetworkX does"
-        assert BackendInterface.should_run(name, (nx.path_graph(fewest - 1),), {}) == reason
-        assert BackendInterface.should_run(name, (), {"G": nx.path_graph(fewest)}) is True
+    @pytest.mark.parametrize(("name", "min_nodes"), [("google_matrix", 80), ("katz_centrality", 10)])
+    def test_tiny_graphs_are_left_to_networkx(self, name, min_nodes):
+        reason = f"converting a graph of {min_nodes - 1} nodes would take longer than NetworkX does"
+        assert BackendInterface.should_run(name, (nx.path_graph(min_nodes - 1),), {}) == reason
+        assert BackendInterface.should_run(name, (), {"G": nx.path_graph(min_nodes)}) is True
 
     @pytest.mark.parametrize("name", ["pagerank", "local_and_global_consistency", "harmonic_function"])
     def test_where_networkx_takes_longer_on_any_graph(self, name):
@@ -241,9 +241,9 @@ class TestReasons:
         expected = outcome(nx.pagerank, path)
         with nx.config.backend_priority(algos=["fastonl"]):
             assert outcome(nx.pagerank, path) == expected
-        with pytest.raises(NotImplementedError) as refused:
+        with pytest.raises(NotImplementedError) as raised:
             nx.pagerank(path, backend="fastonl")
-        assert f"edge (0, 1) has weight {weight!r}" in str(refused.value.__cause__)
+        assert f"edge (0, 1) has weight {weight!r}" in str(raised.value.__cause__)
         # It was not the conversion that NetworkX saw fail, so a repaired graph is converted.
         path[0][1]["weight"] = 2.0
         assert nx.pagerank(path, backend="fastonl")[0] == pytest.approx(nx.pagerank(path)[0], abs=1e-4)

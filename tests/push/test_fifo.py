@@ -68,13 +68,13 @@ def test_worst_case_bound_is_that_of_the_paper(karate):
     assert info.worst_case_bound == pytest.approx(1 / (0.2 * 0.9))
 
 
-def test_a_residual_at_its_limit_is_active():
+def test_a_residual_at_its_threshold_is_active():
     estimate, residual = fo.fifo_push(nx.path_graph(2), 0, alpha=0.5, epsilon=0.5)
     assert estimate == {0: 0.5, 1: 0.25}
     assert residual == {0: 0.25}
 
 
-def test_local_bound_does_not_count_a_source_that_rested_from_the_start():
+def test_local_bound_does_not_count_a_source_that_was_never_active():
     G = nx.disjoint_union(nx.path_graph(3), nx.star_graph(50))
     source = {0: 1.0, 3: 0.1}
     *_, bound = oracles.fifo_push(G, source, 0.15, 0.01, "ppr")

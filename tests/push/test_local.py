@@ -58,7 +58,7 @@ def test_mass_tolerance_is_met(data, G, alpha, tolerance):
     assert_allclose(H @ estimate + residual, np.eye(len(G))[source], atol=1e-12)
 
 
-def test_sweeps_take_over_in_the_heavy_regime_and_save_work():
+def test_sweeps_take_over_where_mass_settles_slowly_and_save_work():
     graph = CSRGraph.from_networkx(nx.barabasi_albert_graph(300, 4, seed=1))
     queue = local_push(ppr(graph, 0.02), [5], [1.0], 1e-10, adaptive=False)
     sweeps = local_push(ppr(graph, 0.02), [5], [1.0], 1e-10)
@@ -78,10 +78,10 @@ def test_sweeps_cope_with_negative_residuals_on_weighted_loops():
 
 def test_work_follows_what_is_touched():
     small, large = (CSRGraph.from_networkx(nx.cycle_graph(n)) for n in (1_000, 100_000))
-    near, far = (local_push(ppr(graph, 0.15), [500], [1.0], 1e-4) for graph in (small, large))
-    assert near.operations == far.operations
-    assert_array_equal(near.nodes, far.nodes)
-    assert len(near.nodes) < 200
+    in_small, in_large = (local_push(ppr(graph, 0.15), [500], [1.0], 1e-4) for graph in (small, large))
+    assert in_small.operations == in_large.operations
+    assert_array_equal(in_small.nodes, in_large.nodes)
+    assert len(in_small.nodes) < 200
 
 
 def test_workspace_is_reused_and_left_zero():
@@ -117,7 +117,7 @@ def test_operation_budget(budget, adaptive):
 
 @pytest.mark.parametrize("tiny", [5e-324, 1e-310])
 def test_thresholds_never_vanish(tiny):
-    """A threshold of 0 marks an untouched node: were it ever set, nodes would be listed twice, past the list's end."""
+    """A threshold of 0 means that a node is untouched. If one were set, nodes would be listed twice, past the end."""
     graph = CSRGraph.from_networkx(nx.complete_graph(12))
     for adaptive in (True, False):
         result = local_push(ppr(graph, 0.5), [0], [1.0], tiny, adaptive=adaptive, max_operations=10_000)

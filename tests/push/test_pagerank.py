@@ -65,14 +65,14 @@ class TestPersonalizedPagerankLocal:
         assert [info.top_k_certain for info in certain] == [False, True]
 
     def test_a_node_never_reached_may_beat_the_top(self):
-        """Leaves too light to be pushed on feed a hub, which gathers more than the heaviest seed, alone, keeps."""
+        """The leaves are too light to be pushed, so the hub gets nothing. Exactly, it beats the heaviest seed."""
         G = nx.star_graph(50)
-        G.add_node("alone")
-        seeds = dict.fromkeys(range(1, 51), 1.0) | {"alone": 10.0}
+        G.add_node("isolated")
+        seeds = dict.fromkeys(range(1, 51), 1.0) | {"isolated": 10.0}
         exact = oracles.networkx_pagerank(G, personalization=seeds)
         assert max(exact, key=exact.get) == 0
         top, info = fo.personalized_pagerank_local(G, personalization=seeds, epsilon=0.99, top_k=1, full_output=True)
-        assert list(top) == ["alone"]
+        assert list(top) == ["isolated"]
         assert info.top_k_certain is False
 
     def test_top_k_on_directed_graphs_with_dead_ends(self):
@@ -243,7 +243,7 @@ class TestPprMatrix:
             ({"sources": [99]}, nx.NodeNotFound, "99"),
             ({"sources": 0}, TypeError, r"for one node pass \["),
             ({"sources": "ab"}, TypeError, r"for one node pass \["),
-            ({"n_jobs": 0}, ValueError, "n_jobs must be a positive number, or -1 for one on each core"),
+            ({"n_jobs": 0}, ValueError, "n_jobs must be a positive number, or -1 for one per core"),
             ({"n_jobs": "2"}, TypeError, "n_jobs must be a whole number, got '2'"),
             ({"top_k": 0}, ValueError, "top_k must be at least 1, got 0"),
             ({"tol": 0}, ValueError, "tol must be a positive number"),
