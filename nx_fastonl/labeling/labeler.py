@@ -674,14 +674,14 @@ class OnlineNodeLabeler:
         truth: list[Hashable] = []
         predicted: list[Any] = []
         arriving = iter(with_progress(pairs, total, progress, "node"))
-        while batch := list(islice(arriving, STREAM_BATCH)):
+        is_over = False
+        while not is_over:
+            batch: list[tuple[Hashable, Any]] = []
             try:
+                batch.extend(islice(arriving, STREAM_BATCH))
+                is_over = len(batch) < STREAM_BATCH
+            finally:  # what has arrived is learned, even if the next of an iterator raises
                 rows_now, truth_now, predicted_now = self._run_batch(batch, plain)
-            except _BadBatchError:
-                # One by one: what comes before the bad one is learned, and the bad one raises.
-                for pair in batch:
-                    self._run_batch([pair], plain)
-                raise
             rows += rows_now
             truth += truth_now
             predicted += predicted_now
@@ -691,35 +691,41 @@ class OnlineNodeLabeler:
     def _run_batch(
         self, batch: list[tuple[Hashable, Any]], plain: PlainLabels
     ) -> tuple[list[int], list[Hashable], list[Any]]:
-        """Rows, labels and predictions of pairs that arrive one after the other; all are checked before any is learned.
-
-        Of several pairs, a bad one raises `_BadBatchError`; a single bad pair raises what is wrong with it.
-        """
-        nodes, labels = zip(*batch, strict=True)
+        """Rows, labels and predictions of pairs that arrive in turn. The first bad one raises; those before it are learned."""
         try:
-            rows, truth = self._graph.rows_of(nodes), plain.of(nodes, labels)
-        except (nx.NodeNotFound, TypeError, ValueError):
-            if len(batch) == 1:
-                raise
-            raise _BadBatchError from None
+            return self._run_whole(batch, plain)
+        except (nx.NodeNotFound, TypeError, ValueError):  # before anything was learned
+            if len(batch) > 1:
+                for pair in batch:
+                    self._run_whole([pair], plain)
+            raise
+
+    def _run_whole(
+        self, batch: list[tuple[Hashable, Any]], plain: PlainLabels
+    ) -> tuple[list[int], list[Hashable], list[Any]]:
+        """The same for good pairs; a bad one raises before any is learned."""
+        nodes, labels = [node for node, _ in batch], [label for _, label in batch]
+        rows, truth = self._graph.rows_of(nodes), plain.of(nodes, labels)
         if None in truth:
             rows = [u for u, label in zip(rows, truth, strict=True) if label is not None]
             truth = [label for label in truth if label is not None]
         with self._lock:
+            self._check_new(rows, truth)
             return rows, truth, self._predict_and_learn(rows, truth)
+
+    def _check_new(self, rows: list[int], labels: list[Hashable]) -> None:
+        """Raise if a node was learned before or is given twice, or a label is not one of the classes given."""
+        learned = self._knowledge.learned
+        if len(set(rows)) < len(rows) or not learned.keys().isdisjoint(rows):
+            again = next((u for u in rows if u in learned), None)
+            raise ValueError("a node is given twice" if again is None else self._learned_before(again))
+        if self._given is not None:
+            for u, label in zip(rows, labels, strict=True):
+                self._check_class(u, label)
 
     def _predict_and_learn(self, rows: list[int], labels: list[Hashable]) -> list[Any]:
         knowledge = self._knowledge
         learner, learned = knowledge.learner, knowledge.learned
-        is_bad = len(set(rows)) < len(rows) or not learned.keys().isdisjoint(rows)
-        if self._given is not None and not is_bad:
-            is_bad = not knowledge.codes.keys() >= set(labels)
-        if is_bad and len(rows) > 1:
-            raise _BadBatchError
-        for u, label in zip(rows, labels, strict=True) if is_bad else ():
-            if u in learned:
-                raise ValueError(self._learned_before(u))
-            self._check_class(u, label)
         k, before = learner.k, len(learned)
         try:
             for label in dict.fromkeys(labels):
@@ -768,10 +774,6 @@ class OnlineNodeLabeler:
     def _draw(self, u: int, n_learned: int) -> float:
         """A random number between 0 and 1: the same for the same seed, node and number of labels learned."""
         return random.Random((self._seed << 64) | (u << 32) | n_learned).random()
-
-
-class _BadBatchError(Exception):
-    """Some pair of a batch cannot be learned."""
 
 
 def _codes_of(classes: list[Any]) -> dict[Hashable, int]:

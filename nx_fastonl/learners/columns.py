@@ -120,12 +120,13 @@ class ColumnLearner(RelaxationLearner):
         k = self.k  # read once, as another thread may add a label
         if k == 0:
             return Evidence(np.zeros(0), 0.0, diagonal, column.s)
-        with self.lock:
-            scores, magnitude = _relaxation.column_scores(self.gradients, column.nodes, column.values, k)
-            shift = constant * self.gradients.sums(k)
-            if self._row_scores is not None:
-                scores += self._row_scores[u, :k]
-                scores *= 0.5
+        # Without the lock: a stream in another thread, which holds it for seconds, only adds to what is read here.
+        gradients, row_scores = self.gradients, self._row_scores
+        scores, magnitude = _relaxation.column_scores(gradients, column.nodes, column.values, k)
+        shift = constant * gradients.sums(k)
+        if row_scores is not None:
+            scores += row_scores[u, :k]
+            scores *= 0.5
         scores *= column.factor
         magnitude *= column.factor
         if constant != 0.0:
