@@ -26,9 +26,10 @@ def check_strictly_between(name: str, value: float, least: float, most: float) -
 
 def check_positive(name: str, value: float) -> float:
     _check_number(name, value)
-    if not 0.0 < value <= WEIGHT_RANGE[1]:
+    plain = float(value)  # single precision could not be compared with the largest number
+    if not 0.0 < plain <= WEIGHT_RANGE[1]:
         raise ValueError(f"{name} must be a positive number up to {WEIGHT_RANGE[1]:g}, got {value!r}")
-    return float(value)
+    return plain
 
 
 def check_at_least_zero(name: str, value: float) -> None:

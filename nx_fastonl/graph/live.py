@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
+import sys
 import warnings
 from collections.abc import Callable, Hashable, Mapping, Sequence
-from functools import cache
 from typing import Any, NamedTuple, cast
 
 import networkx as nx
@@ -134,15 +134,23 @@ class LiveGraph:
         return sum(map(len, self.adjacency.values()))
 
 
-@cache  # once in a process
+_told: list[bool] = []
+
+
 def warn_of_partial_checks() -> None:
-    """Tell the user which changes a stored conversion of a large graph may miss."""
+    """Tell the user, once in a process, which changes a stored conversion of a large graph may miss."""
+    if _told:
+        return
+    _told.append(True)  # first: a warning may be an error
+    caller, stacklevel = sys._getframe(), 1
+    while caller.f_back and caller.f_globals.get("__name__", "").partition(".")[0] in ("nx_fastonl", "networkx"):
+        caller, stacklevel = caller.f_back, stacklevel + 1
     warnings.warn(
         "nx_fastonl keeps the arrays that it made of an nx.Graph until the graph is changed through NetworkX's "
         f"methods. For other changes of weights, it checks {MAX_CHECKED_EDGES} edges, and this graph has more. "
         'So call G.__networkx_cache__.clear() after changes such as G[u][v]["weight"] = 2. '
         'This warning comes once; nx.config.warnings_to_ignore.add("cache") silences it.',
-        stacklevel=2,
+        stacklevel=stacklevel,
     )
 
 

@@ -64,6 +64,11 @@ class _Knowledge:
         while len(self.classes) > self.learner.k:
             self.codes.pop(self.classes.pop(), None)
 
+    def catch_up(self, n: int) -> None:
+        """Take over what an interrupt kept from being recorded."""
+        if len(self.learned) != self.learner.history.n_learned:
+            self.record(range(n))
+
     def names(self, codes: NDArray[np.int32]) -> list[Any]:
         """The labels of these numbers; None for -1."""
         classes = [*self.classes, None]
@@ -223,7 +228,7 @@ class OnlineNodeLabeler:
     def labels(self) -> dict[Any, Any]:
         """The labels learned: ``{node: label}``, in the order in which the nodes were learned."""
         knowledge = self._knowledge
-        return {self._graph.nodes[u]: knowledge.classes[y] for u, y in knowledge.learned.items()}
+        return {self._graph.nodes[u]: knowledge.classes[y] for u, y in knowledge.learned.copy().items()}
 
     def clone(self) -> OnlineNodeLabeler:
         """A new labeler with the same graph, parameters and random draws, which has learned nothing.
@@ -395,9 +400,9 @@ class OnlineNodeLabeler:
         (('Mr. Hi', 'Officer'), [[0.55, 0.45], [0.47, 0.53]])
         """
         learner = self._knowledge.learner
-        k = learner.k
+        k = learner.k  # read once: another thread may add a label meanwhile
         batches = in_batches(rows_of(self._graph, nodes, "nodes"), STREAM_BATCH, progress, "node")
-        found = [learner.probabilities_of_each(np.array(batch, dtype=np.int32))[:, :k] for batch in batches]
+        found = [learner.probabilities_of_each(np.array(batch, dtype=np.int32), k) for batch in batches]
         return np.concatenate([np.zeros((0, k)), *found])
 
     def certify_one(self, node: Hashable, *, max_operations: int = 1_000_000) -> CertifiedLabel:
@@ -522,6 +527,7 @@ class OnlineNodeLabeler:
             if u in knowledge.learned and not overwrite:
                 raise ValueError(f"{self._learned_before(u)}; learn_one(..., overwrite=True) replaces that")
             self._check_class(u, plain)
+            knowledge.catch_up(len(self._graph))
             try:
                 knowledge.learner.learn(u, knowledge.code_of(plain))
             finally:
@@ -536,8 +542,9 @@ class OnlineNodeLabeler:
         Parameters
         ----------
         labels : dict, iterable of pairs, or array
-            ``{node: label}`` or ``(node, label)``; or an array or Series with a label for each node, in the order of
-            the graph. None, NaN and masked entries mean that a node has no label, in an array of integers -1 does too.
+            ``{node: label}``, also as a pandas Series that is indexed by nodes; ``(node, label)``; or an array with a
+            label for each node, in the order of the graph. None, NaN and masked entries mean that a node has no label;
+            in an array of integers -1 does too.
 
         Returns
         -------
@@ -574,6 +581,7 @@ class OnlineNodeLabeler:
             new_labels[u] = plain
         with self._lock:
             knowledge = self._knowledge
+            knowledge.catch_up(len(self._graph))
             for u, label in new_labels.items():
                 if u in knowledge.learned:
                     raise ValueError(self._learned_before(u))
@@ -582,8 +590,10 @@ class OnlineNodeLabeler:
                 codes = [knowledge.code_of(label) for label in new_labels.values()]
                 rows = np.array(list(new_labels), dtype=np.int32)
                 knowledge.learner.learn_many(rows, np.array(codes, dtype=np.int32))
-            finally:
+                knowledge.learned.update(zip(new_labels, codes, strict=True))
+            except BaseException:
                 knowledge.record(new_labels)
+                raise
         return self
 
     def fit(self, labels: Labels) -> OnlineNodeLabeler:
@@ -631,10 +641,10 @@ class OnlineNodeLabeler:
         Parameters
         ----------
         labels : dict, iterable of pairs, or array
-            ``{node: label}`` or ``(node, label)`` in order of arrival; or an array or Series with a label for each
-            node, in the order of the graph. Labels are hashable. Nodes whose label is None or NaN are skipped, in an
-            array also those whose label is masked and, if it holds integers, -1. Mistakes depend on the order: shuffle,
-            unless the order means something.
+            ``{node: label}``, also as a pandas Series that is indexed by nodes, or ``(node, label)``, in order of
+            arrival; or an array with a label for each node, in the order of the graph. Labels are hashable. Nodes whose
+            label is None or NaN are skipped, in an array also those whose label is masked and, if it holds integers,
+            -1. Mistakes depend on the order: shuffle, unless the order means something.
         progress : bool, default False
             Show a progress bar (needs tqdm).
 
@@ -691,7 +701,7 @@ class OnlineNodeLabeler:
     def _run_batch(
         self, batch: list[tuple[Hashable, Any]], plain: PlainLabels
     ) -> tuple[list[int], list[Hashable], list[Any]]:
-        """Rows, labels and predictions of pairs that arrive in turn. The first bad one raises; those before it are learned."""
+        """Rows, labels and predictions of pairs that arrive in turn. A bad one raises; those before it are learned."""
         try:
             return self._run_whole(batch, plain)
         except (nx.NodeNotFound, TypeError, ValueError):  # before anything was learned
@@ -710,6 +720,7 @@ class OnlineNodeLabeler:
             rows = [u for u, label in zip(rows, truth, strict=True) if label is not None]
             truth = [label for label in truth if label is not None]
         with self._lock:
+            self._knowledge.catch_up(len(self._graph))
             self._check_new(rows, truth)
             return rows, truth, self._predict_and_learn(rows, truth)
 
@@ -735,10 +746,10 @@ class OnlineNodeLabeler:
             found = learner.run(
                 np.array(rows, dtype=np.int32), np.array(codes, dtype=np.int32), np.array(draws, dtype=np.float64)
             )
+            learned.update(zip(rows, codes, strict=True))
         except BaseException:
             knowledge.record(rows)
             raise
-        learned.update(zip(rows, codes, strict=True))
         for i in np.flatnonzero(found < 0).tolist():
             known = max(k, 1 + max(codes[:i], default=-1))  # labels, when this node arrived
             found[i] = self._guess(rows[i], before + i, known)

@@ -19,6 +19,7 @@ class DiffusionStore:
     n_slots: int
     n_additions: int
     n_pushes: int
+    n_placements: int
     rate: float
     mass: float
     largest_theta: float
@@ -34,7 +35,14 @@ class DiffusionStore:
     def resize(self, slots: int, width: int) -> None: ...
     def reserve_slots(self, count: int) -> None: ...
     def reserve_labels(self, k: int) -> None: ...
-    def place(self, system: SystemView, nodes: NDArray[np.int32], masses: NDArray[np.float64], label: int) -> None: ...
+    def place(
+        self,
+        system: SystemView,
+        nodes: NDArray[np.int32],
+        masses: NDArray[np.float64],
+        labels: NDArray[np.int32],
+        mass: float,
+    ) -> None: ...
     def settle(
         self, system: SystemView, work: Workspace, nodes: NDArray[np.int32], label: int, theta: float
     ) -> None: ...

@@ -97,15 +97,16 @@ cdef class DiffusionStore:
     cdef readonly int64_t n_slots
     cdef readonly int64_t n_additions
     cdef readonly int64_t n_pushes
+    cdef readonly int64_t n_placements  # calls of `place`
     cdef public double rate
-    cdef public double mass  # the sum over nodes of the largest magnitude of their sources
+    cdef readonly double mass  # the sum over nodes of the largest magnitude of their sources
     cdef readonly double largest_theta  # under which anything was settled
 
     def __init__(self, Py_ssize_t n, double rate, bint single):
         self.rate, self.single, self.width = rate, single, 0
         self.slots = self._slots = np.zeros((n, 1), dtype=SLOT)
         self.n_slots = 1
-        self.n_additions = self.n_pushes = 0
+        self.n_additions = self.n_pushes = self.n_placements = 0
         self.mass = self.largest_theta = 0.0
         self.unsettled = np.zeros(MIN_LANES, dtype=np.uint8)
         self.resize(MIN_SLOTS, MIN_LANES)
@@ -176,13 +177,20 @@ cdef class DiffusionStore:
             unsettled[: self.unsettled.shape[0]] = self.unsettled
             self.unsettled = unsettled
 
-    def place(self, SystemView system, const node_t[::1] nodes, const double[::1] masses, Py_ssize_t label):
-        """Add masses to the residuals of distinct nodes in the lane of a label; `settle` has to follow."""
+    def place(
+        self, SystemView system, const node_t[::1] nodes, const double[::1] masses, const int32_t[::1] labels,
+        double mass,
+    ):
+        """Add masses to the residuals of nodes in the lanes of their labels, and `mass` to the mass: all or nothing.
+
+        `settle` has to follow.
+        """
         cdef Py_ssize_t i
         self.reserve_slots(nodes.shape[0])
-        with nogil:
-            for i in range(nodes.shape[0]):
-                place_mass(system, self, nodes[i], label, masses[i])
+        for i in range(nodes.shape[0]):
+            place_mass(system, self, nodes[i], labels[i], masses[i])
+        self.mass += mass
+        self.n_placements += 1
 
     def settle(self, SystemView system, Workspace work, const node_t[::1] nodes, Py_ssize_t label, double theta):
         """Push from these nodes, the only ones that may be active in the lane of a label, until it is settled."""

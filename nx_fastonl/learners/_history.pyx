@@ -1,9 +1,11 @@
 """LabelHistory: how often and since when each label was seen. A labeler and its learner share one."""
 
 cimport cython
-from libc.stdint cimport INT64_MAX, int64_t
+from libc.stdint cimport INT64_MAX, int32_t, int64_t
 
 import numpy as np
+
+from nx_fastonl._lib.typedefs cimport node_t
 
 NEVER = INT64_MAX
 
@@ -54,6 +56,16 @@ cdef class LabelHistory:
         """Count a node that has label y, and had label `old` before, -1 for none."""
         self.reserve(y + 1)
         count_label(self, y, old)
+
+    def store(self, int32_t[::1] stored, const node_t[::1] nodes, const int32_t[::1] labels):
+        """Store the labels of these nodes in an array with an entry for each node, -1 for none, and count them.
+
+        There must be room for the labels.
+        """
+        cdef Py_ssize_t i
+        for i in range(nodes.shape[0]):
+            count_label(self, labels[i], stored[nodes[i]])
+            stored[nodes[i]] = labels[i]
 
     def copy(self):
         return _restored(*self.__reduce__()[1])

@@ -44,7 +44,7 @@ cdef class GradientStore:
     """
 
     def __init__(self, Py_ssize_t n, double trace, bint trace_per_label, double constant):
-        self.stored = np.zeros(n, dtype=STORED_GRADIENT)
+        self.stored = self._stored = np.zeros(n, dtype=STORED_GRADIENT)
         self.dense = np.zeros((16, 4))
         self.n_dense = 1
         self.free = np.zeros(16, dtype=np.int32)
@@ -129,14 +129,15 @@ cdef class GradientStore:
         return _restored(*self.__reduce__()[1])
 
     def __reduce__(self):
-        arrays = (np.array(self.stored), np.array(self.dense), np.array(self.free), np.array(self.total))
+        arrays = (self._stored.copy(), np.array(self.dense), np.array(self.free), np.array(self.total))
         sums = (self.energy, self.single_energy, self.used_trace)
         return _restored, (arrays, (self.n_dense, self.n_free), sums, (self.trace, self.trace_per_label, self.constant))
 
 
 def _restored(arrays, sizes, sums, settings):
     cdef GradientStore store = GradientStore(1, *settings)
-    store.stored, store.dense, store.free, store.total = arrays
+    stored, store.dense, store.free, store.total = arrays
+    store.stored = store._stored = stored
     store.n_dense, store.n_free = sizes
     store.energy, store.single_energy, store.used_trace = sums
     return store

@@ -156,14 +156,15 @@ def line_up(const node_t[::1] parents, const double[::1] weights):
 # `occupied` is a complete binary tree over the positions: leaf `leaves + p` tells whether position p is labelled, an
 # inner node i whether either of 2 i and 2 i + 1 is.
 
-def occupy(unsigned char[:, ::1] occupied, const node_t[:, ::1] positions, Py_ssize_t u):
-    """Record on every line that the position of node u is labelled."""
-    cdef Py_ssize_t tree, i, leaves = occupied.shape[1] // 2
-    for tree in range(occupied.shape[0]):
-        i = leaves + positions[tree, u]
-        while i > 0 and not occupied[tree, i]:
-            occupied[tree, i] = True
-            i //= 2
+def occupy(unsigned char[:, ::1] occupied, const node_t[:, ::1] positions, const node_t[::1] nodes):
+    """Mark the positions of these nodes on every line."""
+    cdef Py_ssize_t j, tree, i, leaves = occupied.shape[1] // 2
+    for j in range(nodes.shape[0]):
+        for tree in range(occupied.shape[0]):
+            i = leaves + positions[tree, nodes[j]]
+            while i > 0 and not occupied[tree, i]:
+                occupied[tree, i] = True
+                i //= 2
 
 
 cdef Py_ssize_t nearest_before(const unsigned char[::1] occupied, Py_ssize_t position) noexcept nogil:

@@ -70,10 +70,13 @@ class Learner(ABC):
         """What `best` gives for each node; -1 for None."""
         return _as_codes([self.best(u) for u in rows.tolist()])
 
-    def probabilities_of_each(self, rows: NDArray[np.int32]) -> NDArray[np.float64]:
-        """What `probabilities` gives for each node, as rows of a matrix."""
-        k = self.k
-        return np.array([self.probabilities(u)[:k] for u in rows.tolist()]).reshape(len(rows), k)
+    def probabilities_of_each(self, rows: NDArray[np.int32], k: int) -> NDArray[np.float64]:
+        """The distribution over the first k labels for each node, as rows of a matrix."""
+        found = np.array([self.probabilities(u)[:k] for u in rows.tolist()]).reshape(len(rows), k)
+        if k < self.k:  # a label has just joined
+            totals = found.sum(axis=1, keepdims=True)
+            found = np.where(totals > 0.0, found / np.where(totals > 0.0, totals, 1.0), 1.0 / max(k, 1))
+        return found
 
     def run(self, rows: NDArray[np.int32], labels: NDArray[np.int32], draws: NDArray[np.float64]) -> NDArray[np.int32]:
         """Predict and learn nodes that were not learned before, one after the other.

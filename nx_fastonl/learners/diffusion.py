@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Sequence
 from functools import cached_property
 from typing import Any, NamedTuple
 
@@ -21,11 +20,11 @@ UNIT_ROUNDOFF = float(np.finfo(np.float64).eps)
 
 
 class Sources(NamedTuple):
-    """Masses that one label gets at distinct nodes."""
+    """Masses that distinct nodes get, each in the lane of a label. The labels are sorted."""
 
-    label: int
     nodes: NDArray[np.int32]
     masses: NDArray[np.float64]
+    labels: NDArray[np.int32]
 
 
 class _Extremes(NamedTuple):
@@ -143,29 +142,26 @@ class Diffusion:
             s_per_c=float((kernel.s(rows) / c).max()),
         )
 
-    def add(self, sources: Sequence[Sources], mass: float) -> None:
-        """Add sources to B, and `mass` to the mass; push until all is settled. Interrupted, it adds nothing."""
+    def add(self, sources: Sources, mass: float) -> None:
+        """Add sources to B, and `mass` to the mass; push until all is settled.
+
+        If this raises, ``store.n_placements`` tells whether the sources were added. What was not pushed then is pushed
+        by the next call.
+        """
+        view = self.kernel.system.view
         with self.lock:
             self.settle()
-            placed: list[Sources] = []
-            self.store.mass += mass
-            try:
-                for source in sources:
-                    self._place(source)
-                    placed.append(source)
-                for label, nodes, _ in sources:
-                    with self.kernel.graph.scratch(Workspace) as workspace:
-                        self.store.settle(self.kernel.system.view, workspace, nodes, label, self.store.theta)
-            except BaseException:
-                self.take_back(placed, mass)
-                raise
+            self.store.place(view, *sources, mass)
+            present, starts = np.unique(sources.labels, return_index=True)
+            for label, nodes in zip(present.tolist(), np.split(sources.nodes, starts)[1:], strict=True):
+                with self.kernel.graph.scratch(Workspace) as workspace:
+                    self.store.settle(view, workspace, nodes, label, self.store.theta)
 
-    def take_back(self, sources: Sequence[Sources], mass: float) -> None:
-        """Undo `add`, without a push. What has to be pushed for it is pushed before more is added."""
+    def take_back(self, sources: Sources, mass: float) -> None:
+        """Undo `add`, at once: what has to be pushed for that is pushed before more is added."""
+        nodes, masses, labels = sources
         with self.lock:
-            self.store.mass -= mass
-            for source in sources:
-                self._place(source._replace(masses=-source.masses))
+            self.store.place(self.kernel.system.view, nodes, -masses, labels, -mass)
 
     def settle(self) -> None:
         """Finish what interrupted pushes left undone."""
@@ -173,6 +169,3 @@ class Diffusion:
             for label in self.store.unsettled_lanes:
                 with self.kernel.graph.scratch(Workspace) as workspace:
                     self.store.resettle(self.kernel.system.view, workspace, label)
-
-    def _place(self, source: Sources) -> None:
-        self.store.place(self.kernel.system.view, source.nodes, source.masses, source.label)

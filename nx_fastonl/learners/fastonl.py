@@ -92,8 +92,7 @@ class FastONL(RelaxationLearner):
             found.append(_relaxation.best_of_each(self.history, scores))
         return np.concatenate(found)
 
-    def probabilities_of_each(self, rows: NDArray[np.int32]) -> NDArray[np.float64]:
-        k = self.k
+    def probabilities_of_each(self, rows: NDArray[np.int32], k: int) -> NDArray[np.float64]:
         found = [np.zeros((0, k))]
         for batch in _batches(rows):
             scores, diagonals = self._scores(batch, self.kernel.s(batch))
@@ -105,24 +104,24 @@ class FastONL(RelaxationLearner):
         s = self.kernel.s(rows)
         mass = float(s.sum())
         order = np.argsort(labels, kind="stable")
-        present, starts = np.unique(labels[order], return_index=True)
-        groups = np.split(order, starts)[1:]
-        sources = [Sources(y, rows[group], -s[group]) for y, group in zip(present.tolist(), groups, strict=True)]
+        sources = Sources(rows[order], -s[order], labels[order])
         with self.lock:
             k = max(self.k, int(labels.max(initial=-1)) + 1)
             gradient_sum = self.gradients.sums(k)
             before, _ = self._sums(rows, labels, s, gradient_sum)
-            self.diffusion.add(sources, mass)
+            gradient_sum -= np.bincount(labels, minlength=k)
+            placements, n_learned = self.diffusion.store.n_placements, self.history.n_learned
             try:
-                gradient_sum -= np.bincount(labels, minlength=k)
+                self.diffusion.add(sources, mass)
                 after, diagonals = self._sums(rows, labels, s, gradient_sum)
+                # The sum of M over pairs with at least one new node, from the scores of new nodes before and after.
+                energy, single_energy = (-(before + after)).tolist()
+                sums = (gradient_sum, energy, single_energy, diagonals)
+                self.gradients.store_independent(self.history, rows, labels, s, *sums)
             except BaseException:
-                self.diffusion.take_back(sources, mass)
+                if self.diffusion.store.n_placements > placements and self.history.n_learned == n_learned:
+                    self.diffusion.take_back(sources, mass)
                 raise
-            # The sum of M over pairs with at least one new node, from the scores of new nodes before and after.
-            energy, single_energy = (-(before + after)).tolist()
-            sums = (gradient_sum, energy, single_energy, diagonals)
-            self.gradients.store_independent(self.history, rows, labels, s, *sums)
 
     def run(self, rows: NDArray[np.int32], labels: NDArray[np.int32], draws: NDArray[np.float64]) -> NDArray[np.int32]:
         predicted = np.empty(len(rows), dtype=np.int32)

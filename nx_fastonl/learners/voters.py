@@ -36,15 +36,11 @@ class _Voter(Learner):
         return other
 
     def learn(self, u: int, y: int) -> None:
-        self._store(u, y)
+        self.learn_many(np.array([u], dtype=np.int32), np.array([y], dtype=np.int32))
 
     def learn_many(self, rows: NDArray[np.int32], labels: NDArray[np.int32]) -> None:
-        for u, y in zip(rows.tolist(), labels.tolist(), strict=True):
-            self._store(u, y)
-
-    def _store(self, u: int, y: int) -> None:
-        self.history.count(y, int(self._labels[u]))
-        self._labels[u] = y
+        self.reserve_labels(int(labels.max(initial=-1)) + 1)
+        self.history.store(self._labels, rows, labels)
 
     def label_of(self, u: int) -> int | None:
         y = int(self._labels[u])
@@ -112,9 +108,9 @@ class WeightedTree(_Voter):
         other._occupied = np.zeros_like(self._occupied)
         return other
 
-    def _store(self, u: int, y: int) -> None:
-        super()._store(u, y)
-        _tree.occupy(self._occupied, self._positions, u)
+    def learn_many(self, rows: NDArray[np.int32], labels: NDArray[np.int32]) -> None:
+        super().learn_many(rows, labels)
+        _tree.occupy(self._occupied, self._positions, rows)
 
     def votes(self, u: int) -> NDArray[np.float64]:
         votes = np.zeros(self.k)

@@ -39,7 +39,7 @@ class PushInfo:
         An upper bound on `operations` known before the push: ``mass / (alpha * epsilon)`` for ``kind="ppr"``.
     local_bound : float
         The local upper bound on `operations`: ``V / f * log(mass / least)``. V is the mean volume of an epoch, f the
-        mean fraction of the mass that an epoch settles, and `least` the least mass that can be left. It is infinite
+        mean fraction of the mass that an epoch settles, and ``least`` the least mass that can be left. It is infinite
         where nothing is left or the budget ended first.
     outcome : str
         ``"converged"`` or ``"budget exhausted"``.

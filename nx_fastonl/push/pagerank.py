@@ -129,9 +129,9 @@ def personalized_pagerank_local(
         Push until the L1 error is certainly at most `tol`; `epsilon` is then ignored. It may not be below
         ``2e-15 / (1 - alpha)``, where rounding errors begin.
     nstart : dict, optional
-        A guess of the answer, ``{node: value}``, from which the push starts instead of from zero: it then pushes only
-        what the guess lacks. The answer may differ, within its error. Using a guess takes time for every edge of the
-        graph. A guess is ignored if `dangling` is given and some node has no out-edge.
+        A guess of the answer, ``{node: value}``. The push then starts from the guess instead of from zero, and pushes
+        only what the guess lacks. The answer differs within its error. A guess takes time for every edge of the graph.
+        It is ignored if some node has no out-edge.
     weight : str or None, default "weight"
         The edge attribute that holds the weight, 1 where it is missing. None ignores weights.
     dangling : dict, optional
@@ -189,8 +189,9 @@ def personalized_pagerank_local(
     if nstart is not None:
         check_mapping("nstart", nstart)
         rows, values = distribution(graph, nstart, "nstart")
-        start = np.zeros(len(graph))
-        start[rows] = values
+        if not graph.has_dead_ends:  # there, rounding errors of the guess would grow beyond the certified error
+            start = np.zeros(len(graph))
+            start[rows] = values
     if dangling is not None:
         check_mapping("dangling", dangling)
     if personalization is None and tol is None:
@@ -202,6 +203,8 @@ def personalized_pagerank_local(
     jumps = None if dangling is None else distribution(graph, dangling, "dangling")
 
     found = pagerank_vector(graph, seeds, jumps, alpha, epsilon, tol, max_iter, start=start)
+    if start is not None:  # a guess may be too large, and what is left of it negative
+        found = found._replace(values=np.maximum(found.values, 0.0))
     nodes, values, certain = found.nodes, found.values, None
     if top_k is not None:
         top = np.argsort(-values, kind="stable")[:top_k]

@@ -1,6 +1,7 @@
 import gc
 import pickle
 import weakref
+from pathlib import Path
 
 import networkx as nx
 import numpy as np
@@ -8,9 +9,10 @@ import pytest
 from numpy.testing import assert_array_equal
 
 import nx_fastonl as fo
+from nx_fastonl.graph import live
 from nx_fastonl.graph._dicts import some_edges
 from nx_fastonl.graph.csr import CSRGraph, csr_graph_of
-from nx_fastonl.graph.live import MAX_CHECKED_EDGES, LiveGraph, live_graph, warn_of_partial_checks
+from nx_fastonl.graph.live import MAX_CHECKED_EDGES, LiveGraph, live_graph
 from tests import oracles
 
 KINDS = (nx.Graph, nx.DiGraph, nx.MultiGraph, nx.MultiDiGraph)
@@ -288,10 +290,23 @@ class TestSomeEdges:
 
 class TestWarning:
     @pytest.fixture(autouse=True)
-    def _as_in_a_new_process(self):
-        warn_of_partial_checks.cache_clear()
-        yield
-        warn_of_partial_checks.cache_clear()
+    def _as_in_a_new_process(self, monkeypatch):
+        monkeypatch.setattr(live, "_told", [])
+
+    @pytest.mark.filterwarnings("error:nx_fastonl keeps")
+    def test_is_an_error_at_most_once_and_names_the_caller(self):
+        G = large_graph()
+        fo.fifo_push(G, 0, epsilon=0.1)
+        with pytest.raises(UserWarning, match="nx_fastonl keeps"):
+            fo.fifo_push(G, 0, epsilon=0.1)
+        fo.fifo_push(G, 0, epsilon=0.1)
+
+    @pytest.mark.filterwarnings("always:nx_fastonl keeps")
+    def test_names_the_line_that_called(self, recwarn):
+        G = large_graph()
+        for _ in range(2):
+            fo.fifo_push(G, 0, epsilon=0.1)
+        assert [Path(warning.filename).name for warning in recwarn] == [Path(__file__).name]
 
     @pytest.mark.filterwarnings("always:nx_fastonl keeps")
     def test_comes_once_with_the_first_use_of_what_is_not_checked_whole(self, recwarn):

@@ -2,6 +2,7 @@
 
 import copy
 import pickle
+import threading
 
 import networkx as nx
 import numpy as np
@@ -261,7 +262,53 @@ def test_a_stream_that_is_interrupted_stays_learned_up_to_there(make, karate):
         assert state(each, karate) == state(other, karate)
 
 
-@pytest.mark.parametrize("bad", [(2, "a"), (4, [1]), (5, "Nobody")])
+def test_what_an_interrupt_kept_from_being_recorded_is_taken_over(make, karate, monkeypatch):
+    """Ctrl-C right after the learner has learned: the labeler finds out at its next call, and counts nothing twice."""
+    model, other = make(karate, ["a", "b"]), make(karate, ["a", "b"])
+    other.learn_many({0: "a", 33: "b"})
+    learner = learner_of(model)
+    learn_many = learner.learn_many
+
+    def interrupt(*arguments):
+        learn_many(*arguments)
+        raise KeyboardInterrupt
+
+    with monkeypatch.context() as patch:
+        patch.setattr(learner, "learn_many", interrupt)
+        patch.setattr(type(model._knowledge), "record", lambda *_: None)
+        with pytest.raises(KeyboardInterrupt):
+            model.learn_many({0: "a", 33: "b"})
+    with pytest.raises(ValueError, match="node 0 was learned before, as 'a'"):
+        model.learn_many({0: "a"})
+    assert model.labels == other.labels
+    for each in (model, other):
+        each.learn_one(5, "b")
+    assert state(model, karate) == state(other, karate)
+    assert learner.history.label_counts.tolist() == [1, 2]
+
+
+def test_rows_of_probabilities_sum_to_one_while_labels_join(make, karate):
+    model = make(karate).fit({0: "a", 33: "b"})
+    rows = np.arange(34, dtype=np.int32)
+    learner = learner_of(model)
+    k = learner.k
+    model.learn_one(5, "c")
+    found = learner.probabilities_of_each(rows, k)
+    assert found.shape == (34, 2)
+    assert found.sum(axis=1) == pytest.approx(np.ones(34))
+
+
+def test_labels_can_be_read_while_others_are_learned(make):
+    G = nx.cycle_graph(2000)
+    model = make(G, ["a", "b"])
+    learning = threading.Thread(target=lambda: [model.learn_one(node, "ab"[node % 2]) for node in range(300)])
+    learning.start()
+    while learning.is_alive():
+        assert set(model.labels.values()) <= {"a", "b"}
+    assert len(model.labels) == 300
+
+
+@pytest.mark.parametrize("bad", [(2, "a"), (4, [1]), (5, "Nobody"), "ab"])
 def test_a_bad_pair_ends_a_stream_and_what_came_before_stays(make, karate, bad):
     model, other = make(karate, ["a", "b"]), make(karate, ["a", "b"])
     with pytest.raises((TypeError, ValueError)):

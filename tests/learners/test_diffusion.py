@@ -604,6 +604,46 @@ def test_interrupted_learning_of_many_is_taken_back(karate, monkeypatch):
     assert_settled(model)
 
 
+@pytest.mark.parametrize("moment", ["placed", "settled", "stored"])
+def test_learning_of_many_is_taken_back_whenever_it_is_interrupted(karate, monkeypatch, moment):
+    """Right after the masses were placed, after they were pushed, or after all was learned, which then stays."""
+    model = fo.OnlineNodeLabeler(karate, ["a", "b"]).fit({0: "a", 33: "b"})
+    learner = learner_of(model)
+
+    class Interrupting:
+        """Passes everything on to another object, and interrupts after one of its methods."""
+
+        def __init__(self, wrapped, method):
+            self.wrapped, self.method = wrapped, method
+
+        def __getattr__(self, name):
+            found = getattr(self.wrapped, name)
+            if name != self.method:
+                return found
+
+            def call(*arguments):
+                found(*arguments)
+                self.method = None
+                raise KeyboardInterrupt
+
+            return call
+
+    with monkeypatch.context() as patch:
+        if moment == "stored":
+            patch.setattr(learner, "gradients", Interrupting(learner.gradients, "store_independent"))
+            patch.setattr(learner, "_scores", lambda rows, *_: (np.zeros((len(rows), 2)), np.zeros(len(rows))))
+        else:
+            method = {"placed": "place", "settled": "settle"}[moment]
+            patch.setattr(learner.diffusion, "store", Interrupting(learner.diffusion.store, method))
+        with pytest.raises(KeyboardInterrupt):
+            model.learn_many({1: "a", 2: "b"})
+    assert model.labels == {0: "a", 33: "b"} | ({1: "a", 2: "b"} if moment == "stored" else {})
+    assert_invariant(model)
+    model.learn_many({5: "a", 6: "b"})
+    assert_invariant(model)
+    assert_settled(model)
+
+
 @pytest.mark.parametrize("name", ["political", "citeseer", "cora"])
 def test_accuracy_is_that_of_the_papers_loop(real_graph, real_labels, name):
     graph, labels = real_graph(name), real_labels(name)

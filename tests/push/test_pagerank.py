@@ -1,3 +1,5 @@
+import warnings
+
 import networkx as nx
 import numpy as np
 import pytest
@@ -149,6 +151,17 @@ class TestPersonalizedPagerankLocal:
         found, info = fo.personalized_pagerank_local(G, damping, seed, nstart=guess, tol=tol, full_output=True)
         assert np.abs(oracles.to_vector(found, G) - exact).sum() <= info.l1_error + 1e-12
         assert tol is None or info.l1_error <= tol
+
+    def test_no_value_is_negative(self):
+        G = nx.Graph([(1, 2), (1, 3), (2, 3), (0, 4)])
+        found = fo.personalized_pagerank_local(G, 0.85, 0, nstart={3: 1.0}, epsilon=1e-4)
+        assert min(found.values()) >= 0.0
+
+    def test_numbers_in_single_precision(self, karate):
+        with warnings.catch_warnings():
+            warnings.simplefilter("error")
+            found = fo.personalized_pagerank_local(karate, personalization=0, tol=np.float32(1e-3))
+        assert found == fo.personalized_pagerank_local(karate, personalization=0, tol=float(np.float32(1e-3)))
 
     def test_a_good_guess_saves_work(self):
         G = nx.barabasi_albert_graph(500, 3, seed=1)
