@@ -64,8 +64,9 @@ def label_stream(labels: Labels, graph: CSRGraph) -> tuple[Iterable[tuple[Hashab
         array, integers = _column(labels.to_list())
         return _by_row(array, graph, integers=integers)
     total = len(labels) if isinstance(labels, Sized) else None
-    is_table = isinstance(labels, np.ndarray) and labels.ndim == 2
-    return _pairs(labels.tolist() if is_table else labels), total
+    if isinstance(labels, np.ndarray) and labels.ndim == 2:
+        return _pairs(labels.tolist()), total
+    return _pairs(labels), total
 
 
 def _by_row(labels: NDArray[Any], graph: CSRGraph, *, integers: bool) -> tuple[Iterable[tuple[Hashable, Any]], int]:
