@@ -6,7 +6,6 @@ import copy
 import random
 import threading
 from collections.abc import Hashable, Iterable, Sequence
-from dataclasses import dataclass, field
 from itertools import islice
 from numbers import Integral
 from typing import Any, Literal, Unpack
@@ -20,59 +19,16 @@ from nx_fastonl._lib.progress import in_batches, with_progress
 from nx_fastonl.batch.rows import rows_of
 from nx_fastonl.graph.convert import as_csr_graph
 from nx_fastonl.labeling.certificates import CertifiedLabel
+from nx_fastonl.labeling.knowledge import Knowledge
 from nx_fastonl.labeling.labels import Labels, PlainLabels, checked_label, distinct_labels, is_missing, label_stream
 from nx_fastonl.labeling.sequence import LabelSequence
 from nx_fastonl.learners._history import LabelHistory
-from nx_fastonl.learners.base import Learner
 from nx_fastonl.learners.registry import KERNEL_METHODS, LabelerOptions, Method, make_learner
 
 __all__ = ["OnlineNodeLabeler"]
 
 # Nodes that a learner gets in one call: enough that the cost of the call does not matter.
 STREAM_BATCH = 2048
-
-
-@dataclass
-class _Knowledge:
-    """What a labeler has learned; `OnlineNodeLabeler.fit` replaces it whole."""
-
-    learner: Learner
-    classes: list[Any]  # the label of each number
-    codes: dict[Hashable, int]  # the number of each label
-    learned: dict[int, int] = field(default_factory=dict)  # the number of the label of each learned row
-
-    def blank(self, given: list[Any] | None) -> _Knowledge:
-        """The same with nothing learned, and only the classes that were given."""
-        classes = list(given or ())
-        learner = self.learner.blank(LabelHistory(len(classes)))
-        return _Knowledge(learner, classes, _codes_of(classes))
-
-    def code_of(self, label: Hashable) -> int:
-        """The number of a label, a new one if it has none yet."""
-        if label not in self.codes:
-            self.classes.append(label)  # first: another thread may predict it as soon as the learner knows it
-            self.learner.reserve_labels(len(self.classes))
-            self.codes[label] = len(self.classes) - 1
-        return self.codes[label]
-
-    def record(self, rows: Iterable[int]) -> None:
-        """Copy from the learner which of these rows were learned, and drop labels that no node has."""
-        for u in rows:
-            y = self.learner.label_of(u)
-            if y is not None:
-                self.learned[u] = y
-        while len(self.classes) > self.learner.k:
-            self.codes.pop(self.classes.pop(), None)
-
-    def catch_up(self, n: int) -> None:
-        """Take over what an interrupt kept from being recorded."""
-        if len(self.learned) != self.learner.history.n_learned:
-            self.record(range(n))
-
-    def names(self, codes: NDArray[np.int32]) -> list[Any]:
-        """The labels of these numbers; None for -1."""
-        classes = [*self.classes, None]
-        return [classes[y] for y in codes.tolist()]
 
 
 class OnlineNodeLabeler:
@@ -200,7 +156,7 @@ class OnlineNodeLabeler:
         known = list(self._given or ())
         history = LabelHistory(len(known))
         learner = make_learner(self._graph, history, kernel, smoothness, method, self._seed, options)
-        self._knowledge = _Knowledge(learner, known, _codes_of(known))
+        self._knowledge = Knowledge(learner, known)
         self._lock = threading.Lock()  # held by one learning call at a time
 
     def __repr__(self) -> str:
@@ -785,10 +741,6 @@ class OnlineNodeLabeler:
     def _draw(self, u: int, n_learned: int) -> float:
         """A random number between 0 and 1: the same for the same seed, node and number of labels learned."""
         return random.Random((self._seed << 64) | (u << 32) | n_learned).random()
-
-
-def _codes_of(classes: list[Any]) -> dict[Hashable, int]:
-    return {label: y for y, label in enumerate(classes)}
 
 
 def _as_seed(seed: Any) -> int:
