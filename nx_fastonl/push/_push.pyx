@@ -6,9 +6,9 @@ from libc.stdint cimport INT64_MAX, int64_t
 
 from nx_fastonl._lib.prefetch cimport prefetch
 from nx_fastonl._lib.signals cimport EDGES_PER_POLL, is_poll_due, poll_or_cancel, poll_signals
-from nx_fastonl._lib.typedefs cimport node_t
+from nx_fastonl._lib.typedefs cimport node_t, offset_t
 from nx_fastonl.push._system cimport SystemView, diagonal_of, pivot_of
-from nx_fastonl.push._workspace cimport Workspace, clear
+from nx_fastonl.push._workspace cimport Cell, Workspace, clear
 
 # Sweeps replace the queue if, after this many epochs, more than this fraction of the touched nodes is active.
 cdef int64_t EPOCHS_BEFORE_SWEEPS = 8
@@ -180,32 +180,43 @@ cdef Py_ssize_t sweep(
 
     Every relaxation lowers the energy of a symmetric system for 0 < omega < 2, so sweeps end.
     """
-    cdef bint weighted = system.weights.shape[0] > 0
-    cdef Py_ssize_t e, start, stop
+    # Bound once: in the loop the compiler would load them from the objects again and again.
+    cdef Cell[::1] cells = work.cells
+    cdef double[::1] estimate = work.estimate
+    cdef node_t[::1] touched = work.touched
+    cdef const offset_t[::1] starts = system.starts, stops = system.stops
+    cdef const node_t[::1] indices = system.indices
+    cdef const double[::1] weights = system.weights
+    cdef bint weighted = weights.shape[0] > 0
+    cdef Py_ssize_t e, start, stop, n_touched = work.n_touched
+    cdef int64_t operations = 0, pushes = 0
     cdef node_t u, v
     cdef double change, share
-    while position < work.n_touched and max_edges > 0:
-        u = work.touched[position]
+    while position < n_touched and max_edges > 0:
+        u = touched[position]
         position += 1
         max_edges -= 1
-        if fabs(work.cells[u].residual) < work.cells[u].threshold:
+        if fabs(cells[u].residual) < cells[u].threshold:
             continue
-        start = system.starts[u]
-        stop = system.stops[u]
-        change = omega * work.cells[u].residual
+        start = starts[u]
+        stop = stops[u]
+        change = omega * cells[u].residual
         share = change / pivot_of(system, u, stop - start)
-        work.cells[u].residual -= change
-        work.estimate[u] += share
+        cells[u].residual -= change
+        estimate[u] += share
         for e in range(start, stop):
-            v = system.indices[e]
-            if work.cells[v].threshold == 0.0:
-                work.cells[v].threshold = threshold_of(system.stops[v] - system.starts[v], state)
-                work.touched[work.n_touched] = v
-                work.n_touched += 1
-            work.cells[v].residual += share * system.weights[e] if weighted else share
+            v = indices[e]
+            if cells[v].threshold == 0.0:
+                cells[v].threshold = threshold_of(stops[v] - starts[v], state)
+                touched[n_touched] = v
+                n_touched += 1
+            cells[v].residual += share * weights[e] if weighted else share
         max_edges -= stop - start
-        state.operations += stop - start
-        state.pushes += 1
+        operations += stop - start
+        pushes += 1
+    work.n_touched = n_touched
+    state.operations += operations
+    state.pushes += pushes
     return position
 
 
