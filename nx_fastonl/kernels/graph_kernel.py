@@ -14,6 +14,8 @@ from nx_fastonl._lib.checks import check_between
 from nx_fastonl._lib.threads import one_blas_thread
 from nx_fastonl.graph.csr import CSRGraph
 from nx_fastonl.kernels.table import KERNELS, SMOOTHNESS_RANGE, KernelParameters, checked_parameters, full_name
+from nx_fastonl.push import _push
+from nx_fastonl.push._workspace import Workspace
 from nx_fastonl.push.local import NEVER_CANCELLED, PushResult, diagonal_entries, local_push
 from nx_fastonl.push.system import LinearSystem
 
@@ -22,8 +24,6 @@ __all__ = ["GraphKernel"]
 S_RANGE = (1e-18, 1e18)
 # The largest graph whose exact matrix is computed: 3.2 GB.
 MAX_EXACT_NODES = 20_000
-# Rounding adds up to this to a residual, as a fraction of the mass that went in and out.
-RESIDUAL_ROUNDING = 1e-15
 # A trace is estimated from this many columns. Each is pushed with an epsilon of TRACE_ACCURACY, divided by the number
 # of the source's neighbours.
 TRACE_SAMPLES = 200
@@ -167,36 +167,11 @@ class GraphKernel:
 
     def column_error(self, u: int, result: PushResult) -> float:
         """The error bound of a pushed column's entries: ``|r| <= e c`` gives ``|z* - z| <= e``, as ``H 1 = c``."""
-        nodes = result.nodes
-        residual, rounding = self.residual(u, nodes, result.estimate)
-        off = float(((np.abs(residual) + rounding) / self.c(nodes)).max(initial=0.0))
+        c = self.c(result.nodes)
+        with self.graph.scratch(Workspace) as workspace:
+            residual, rounding = _push.residual(self.system.view, workspace, u, result.nodes, result.estimate, c)
+        off = float(((np.abs(residual) + rounding) / c).max(initial=0.0))
         return self.a * float(self.s(u)) * self.largest_s * off
-
-    def residual(
-        self, u: int, nodes: NDArray[np.int32], estimate: NDArray[np.float64]
-    ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-        """``e_u - H estimate`` at these nodes, and a bound on its rounding errors.
-
-        `nodes` holds the neighbours of every node that has an estimate. The residual is computed again from the
-        estimate, because the one that the push has updated at every step has collected rounding errors.
-        """
-        graph = self.graph
-        where = np.flatnonzero(estimate)
-        pushed = nodes[where]
-        counts = graph.neighbor_counts(pushed)
-        first = np.cumsum(counts) - counts  # of each row, among all edges walked
-        edges = np.arange(counts.sum()) + np.repeat(graph.indptr[pushed] - first, counts)
-        shares = np.repeat(estimate[where], counts)
-        if graph.weights is not None:
-            shares = shares * graph.weights[edges]
-        position = np.empty(len(graph), dtype=np.intp)  # memory is committed only where it is written
-        position[nodes] = np.arange(len(nodes))
-        at = position[graph.indices[edges]]
-        received = np.bincount(at, shares, len(nodes))
-        size = np.bincount(at, np.abs(shares), len(nodes))
-        settled = (self.c(nodes) + graph.degrees[nodes]) * estimate
-        residual = (nodes == u) + received - settled
-        return np.asarray(residual), np.asarray(RESIDUAL_ROUNDING * (size + np.abs(settled)), dtype=np.float64)
 
     def exact(self) -> NDArray[np.float64]:
         """M by a dense factorisation. Raises for graphs with more than `MAX_EXACT_NODES` nodes."""

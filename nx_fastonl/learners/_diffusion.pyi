@@ -56,6 +56,16 @@ class DiffusionStore:
         rows: NDArray[np.float64],
         diagonals: NDArray[np.float64],
     ) -> None: ...
+    def read_with_bound(
+        self,
+        system: SystemView,
+        work: Workspace,
+        u: int,
+        nodes: NDArray[np.int32],
+        estimate: NDArray[np.float64],
+        c: NDArray[np.float64],
+        row: NDArray[np.float64],
+    ) -> tuple[float, float]: ...
 
 @final
 class DiffusionEngine(Engine):

@@ -11,9 +11,9 @@ from nx_fastonl._lib.signals cimport is_poll_due, poll_signals
 from nx_fastonl._lib.typedefs cimport node_t
 from nx_fastonl.learners._relaxation cimport Evidence, GradientStore, ScoreBuffers
 from nx_fastonl.learners._stream cimport Engine
-from nx_fastonl.push._push cimport PushState, new_push, push_from
-from nx_fastonl.push._system cimport SystemView, pivot_of
-from nx_fastonl.push._workspace cimport Workspace
+from nx_fastonl.push._push cimport PushState, new_push, push_from, recompute_residual
+from nx_fastonl.push._system cimport SystemView, degree_of, pivot_of
+from nx_fastonl.push._workspace cimport Workspace, clear
 
 ctypedef fused real_t:
     float
@@ -233,6 +233,32 @@ cdef class DiffusionStore:
                 push_from(system, work, &state, nodes[i], True, MAX_READ_EDGES)
                 read_lanes_of(system, self, work, rows[i], &diagonals[i])
 
+    def read_with_bound(
+        self, SystemView system, Workspace work, node_t u, const node_t[::1] nodes, const double[::1] estimate,
+        const double[::1] c, double[::1] row,
+    ):
+        """Write row u of ``inv(H) B``, as `read` has it, from a push ``H z + r = e_u``; return two masses.
+
+        Pushing every touched node once more gives values ``z + r / pivot``. The first mass is at least what that leaves,
+        ``|r| D / pivot``; the second is the sum of ``|values| c``.
+        """
+        cdef double left = 0.0, read = 0.0, value, degree
+        cdef Py_ssize_t i
+        with nogil:
+            recompute_residual(system, work, u, nodes, estimate, c)
+            for i in range(nodes.shape[0]):
+                degree = degree_of(system, nodes[i])
+                value = estimate[i] + work.cells[nodes[i]].residual / (c[i] + degree)
+                left += fabs(work.cells[nodes[i]].residual) * degree / (c[i] + degree) + work.cells[nodes[i]].threshold
+                read += fabs(value) * c[i]
+                work.estimate[nodes[i]] = value
+            if self.single:
+                sum_lanes[float](self, work, u, self.residuals32, self.estimates32, row)
+            else:
+                sum_lanes[double](self, work, u, self.residuals64, self.estimates64, row)
+            clear(work)
+        return left, read
+
     def __reduce__(self):
         arrays = (self._slots.copy(), np.array(self.slot_owners), self.residuals.copy(), self.estimates.copy())
         counts = (self.n_slots, self.n_additions, self.n_pushes)
@@ -443,6 +469,26 @@ cdef void read_lanes(
         work.cells[v].residual = 0.0
         work.cells[v].threshold = 0.0
     work.n_touched = 0
+
+
+cdef void sum_lanes(
+    DiffusionStore store, Workspace work, node_t u, const real_t[:, ::1] residuals, const real_t[:, ::1] estimates,
+    double[::1] row,
+) noexcept nogil:
+    """Write the estimates of node u in all lanes, plus the residuals weighted by the estimates in the workspace."""
+    cdef Py_ssize_t n_blocks = store.slots.shape[1], width = residuals.shape[1], block, i, j
+    cdef int32_t slot
+    cdef node_t v
+    for block in range(n_blocks):
+        for j in range(width):
+            row[block * width + j] = estimates[store.slots[u, block].index, j]
+    for i in range(work.n_touched):
+        v = work.touched[i]
+        for block in range(n_blocks):
+            slot = store.slots[v, block].index
+            if slot != 0:
+                for j in range(width):
+                    row[block * width + j] += work.estimate[v] * residuals[slot, j]
 
 
 cdef void read_lanes_of(

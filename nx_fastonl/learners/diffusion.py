@@ -107,19 +107,16 @@ class Diffusion:
         ``|r| D / pivot``. The row is ``Z[u] + values R``, up to that mass times an entry of ``inv(H) R``.
         Since ``H 1 = c``, no such entry is larger than ``max(|R| / c)``.
         """
-        kernel = self.kernel
-        c, degrees = kernel.c(nodes), kernel.graph.degrees[nodes]
-        residual, residual_rounding = kernel.residual(u, nodes, estimate)
-        values = estimate + residual / (c + degrees)
-        left = float((np.abs(residual) * degrees / (c + degrees) + residual_rounding).sum())
-        with self.lock:
-            slots, residuals = self.store.slot_indices, self.store.residuals
-            own = self.store.estimates[slots[u]].astype(np.float64)  # block, lane
-            found = own + [values @ residuals[slots[nodes, block]] for block in range(slots.shape[1])]
+        c = self.kernel.c(nodes)
+        with self.kernel.graph.scratch(Workspace) as workspace, self.lock:
+            found = np.empty(self.store.lanes)
+            view = self.kernel.system.view
+            left, read = self.store.read_with_bound(view, workspace, u, nodes, estimate, c, found)
+            own = float(np.abs(self.store.estimates[self.store.slot_indices[u]]).max())
             settled, drift = self.largest_theta * self._extremes.neighbours_per_c, self._drift()
-        read = float(np.abs(values) @ c)  # values R is at most this times max(|R| / c)
-        rounding = UNIT_ROUNDOFF * (len(nodes) + 4) * (float(np.abs(own).max()) + read * (settled + drift))
-        return found.ravel(), left * (settled + drift) + read * drift + rounding
+        # The sum of values R is at most `read` times max(|R| / c).
+        rounding = UNIT_ROUNDOFF * (len(nodes) + 4) * (own + read * (settled + drift))
+        return found, left * (settled + drift) + read * drift + rounding
 
     def _drift(self) -> float:
         """A bound on how much R differs from ``B - H Z`` by rounding, in units of c.

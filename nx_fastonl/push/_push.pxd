@@ -43,3 +43,8 @@ cdef inline double threshold_of(Py_ssize_t neighbours, const PushState* state) n
 cdef int push_from(
     SystemView system, Workspace work, PushState* state, node_t source, bint at_least_once, int64_t max_edges,
 ) except -1 nogil
+
+cdef void recompute_residual(
+    SystemView system, Workspace work, node_t source, const node_t[::1] nodes, const double[::1] estimate,
+    const double[::1] c,
+) noexcept nogil

@@ -36,3 +36,11 @@ def diagonal(
     entries: NDArray[np.float64],
     masses: NDArray[np.float64],
 ) -> None: ...
+def residual(
+    system: SystemView,
+    work: Workspace,
+    source: int,
+    nodes: NDArray[np.int32],
+    estimate: NDArray[np.float64],
+    c: NDArray[np.float64],
+) -> tuple[NDArray[np.float64], NDArray[np.float64]]: ...

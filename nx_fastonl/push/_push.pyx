@@ -1,13 +1,16 @@
 """The local push over rows of neighbours: the one hot loop of the package."""
 
 cimport cython
+from libc.float cimport DBL_EPSILON
 from libc.math cimport INFINITY, fabs, isinf
 from libc.stdint cimport INT64_MAX, int64_t
+
+import numpy as np
 
 from nx_fastonl._lib.prefetch cimport prefetch
 from nx_fastonl._lib.signals cimport EDGES_PER_POLL, is_poll_due, poll_or_cancel, poll_signals
 from nx_fastonl._lib.typedefs cimport node_t, offset_t
-from nx_fastonl.push._system cimport SystemView, diagonal_of, pivot_of
+from nx_fastonl.push._system cimport SystemView, degree_of, diagonal_of, pivot_of
 from nx_fastonl.push._workspace cimport Cell, Workspace, clear
 
 # Sweeps replace the queue if, after this many epochs, more than this fraction of the touched nodes is active.
@@ -415,3 +418,56 @@ def diagonal(
                 entries[j] += residual * (work.estimate[u] + residual / pivot)
                 masses[j] += residual
             clear(work)
+
+
+cdef void recompute_residual(
+    SystemView system, Workspace work, node_t source, const node_t[::1] nodes, const double[::1] estimate,
+    const double[::1] c,
+) noexcept nogil:
+    """Write ``e_source - H estimate`` into the residuals of a clean workspace, and a bound on its rounding error.
+
+    `nodes` holds the neighbours of every node that has an estimate; `c` is parallel to it. The bounds stand where the
+    thresholds were. It is computed anew, because the residual that a push updates collects rounding errors.
+    """
+    cdef Py_ssize_t i, e
+    cdef node_t u, v
+    cdef double share, settled
+    cdef bint weighted = system.weights.shape[0] > 0
+    work.cells[source].residual = 1.0
+    for i in range(nodes.shape[0]):
+        u = nodes[i]
+        work.touched[i] = u
+        if estimate[i] == 0.0:
+            continue
+        for e in range(system.starts[u], system.stops[u]):
+            v = system.indices[e]
+            share = estimate[i] * system.weights[e] if weighted else estimate[i]
+            work.cells[v].residual += share
+            work.cells[v].threshold += fabs(share)
+    work.n_touched = nodes.shape[0]
+    for i in range(nodes.shape[0]):
+        u = nodes[i]
+        work.estimate[u] = estimate[i]
+        settled = (c[i] + degree_of(system, u)) * estimate[i]
+        work.cells[u].residual -= settled
+        # A sum of m numbers is off by at most m half units of rounding of the sum of their magnitudes.
+        work.cells[u].threshold = (
+            0.5 * DBL_EPSILON * (system.stops[u] - system.starts[u] + 5) * (work.cells[u].threshold + fabs(settled))
+        )
+
+
+def residual(
+    SystemView system, Workspace work, node_t source, const node_t[::1] nodes, const double[::1] estimate,
+    const double[::1] c,
+):
+    """``e_source - H estimate`` at the touched nodes of a push, and a bound on its rounding error."""
+    residuals, roundings = np.empty(nodes.shape[0]), np.empty(nodes.shape[0])
+    cdef double[::1] residuals_out = residuals, roundings_out = roundings
+    cdef Py_ssize_t i
+    with nogil:
+        recompute_residual(system, work, source, nodes, estimate, c)
+        for i in range(nodes.shape[0]):
+            residuals_out[i] = work.cells[nodes[i]].residual
+            roundings_out[i] = work.cells[nodes[i]].threshold
+        clear(work)
+    return residuals, roundings

@@ -22,3 +22,7 @@ cdef inline double pivot_of(SystemView system, node_t u, Py_ssize_t neighbours) 
     # A node without edges, where the shift is 0, has the equation `1 * estimate == source`.
     cdef double pivot = system.shift + system.slope * diagonal_of(system, u, neighbours)
     return pivot if pivot != 0.0 else 1.0
+
+
+cdef inline double degree_of(SystemView system, node_t u) noexcept nogil:
+    return system.degrees[u] if system.degrees.shape[0] > 0 else <double> (system.stops[u] - system.starts[u])
