@@ -14,6 +14,12 @@ def store_of(model):
     return learner_of(model).diffusion.store
 
 
+def allowances(model):
+    """The residual that may stay at each node of a diffusion, in units of theta."""
+    neighbours = np.diff(learner_of(model).kernel.graph.indptr)
+    return np.where(neighbours > 0, np.maximum(neighbours, store_of(model).least_allowance), 0.0)
+
+
 def dense(model):
     """H, and Z, R and B with a column for each label, of a labeler on a diffusion."""
     learner = learner_of(model)

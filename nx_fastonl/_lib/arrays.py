@@ -1,4 +1,4 @@
-"""Arrays that grow."""
+"""Arrays that grow, arrays that nobody can change, and arrays from pickles."""
 
 from __future__ import annotations
 
@@ -17,3 +17,16 @@ def enlarged(array: NDArray[Any], *shape: int, used: int | None = None) -> NDArr
     copied = array[:used]
     larger[tuple(map(slice, copied.shape))] = copied
     return larger
+
+
+def frozen(array: NDArray[Any], dtype: Any) -> NDArray[Any]:
+    """A copy that cannot be made writable again: compiled loops trust what was checked."""
+    copy = np.array(array, dtype=dtype, order="C")
+    view: NDArray[Any] = np.frombuffer(memoryview(copy).toreadonly(), dtype=dtype).reshape(copy.shape)
+    return view
+
+
+def check_restored(whole: bool, what: str) -> None:
+    """Raise unless what a pickle holds fits together: compiled loops trust it."""
+    if not whole:
+        raise ValueError(f"the pickle is damaged: its {what} do not fit together")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from numbers import Integral, Real
 
 # Sums and quotients of weights inside this range neither overflow nor vanish.
@@ -68,3 +69,9 @@ def check_mapping(name: str, value: object) -> None:
 def _check_number(name: str, value: object) -> None:
     if isinstance(value, bool) or not isinstance(value, Real):
         raise TypeError(f"{name} must be a number, got {value!r}")
+
+
+def a_few(values: Sequence[object], most: int = 5) -> str:
+    """The first of several values, and how many there are beyond these."""
+    listed = ", ".join(map(repr, values[:most]))
+    return f"[{listed}]" if len(values) <= most else f"[{listed}, ... and {len(values) - most:,} more]"

@@ -11,7 +11,9 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy import sparse
 
+from nx_fastonl._lib.arrays import frozen
 from nx_fastonl._lib.pool import Lease, Pool
+from nx_fastonl.graph._check import find_fault
 from nx_fastonl.graph._view import GraphView
 from nx_fastonl.graph.live import BACKEND_NAME, LiveGraph, live_graph
 from nx_fastonl.graph.rows import MAX_NODES, Rows, check_weights, integers, rows_from_edges, rows_from_scipy
@@ -40,9 +42,6 @@ class CSRGraph:
         The names of the nodes, by default 0, 1, 2, ...
     directed : bool, default False
         Whether the rows hold out-edges only.
-    check : bool, default True
-        False skips the check that no neighbour is listed twice and that an undirected graph is symmetric, for arrays
-        known to be right. What could make compiled code read past an array is always checked.
 
     Attributes
     ----------
@@ -94,9 +93,10 @@ class CSRGraph:
         *,
         nodes: Sequence[Hashable] | None = None,
         directed: bool = False,
-        check: bool = True,
     ) -> None:
+        # Copied first: then neither the caller's code nor another thread can change what was checked.
         indptr, indices = integers(indptr, "indptr"), integers(indices, "indices")
+        weights = None if weights is None else np.array(weights)
         n = len(indptr) - 1
         if n == 0:
             raise nx.NetworkXPointlessConcept("the graph has no nodes; there is nothing to compute on")
@@ -116,12 +116,11 @@ class CSRGraph:
             if not len(self.nodes) == len(self._index) == n:
                 names = f"{len(self.nodes)} names, {len(self._index)} of them different"
                 raise ValueError(f"nodes must name each of the {n} nodes once, got {names}")
-        self.indptr = _frozen(indptr, np.int64)
-        self.indices = _frozen(indices, np.int32)
+        self.indptr = frozen(indptr, np.int64)
+        self.indices = frozen(indices, np.int32)
         self.weights = None if weights is None else self._checked_weights(weights)
-        self.degrees = _frozen(self._sum_rows(), np.float64)
-        if check:
-            self._check_rows()
+        self.degrees = frozen(self._sum_rows(), np.float64)
+        self._check_rows()
         self._pools: dict[Any, Pool[Any]] = {}
         self._is_frozen = True
 
@@ -217,7 +216,7 @@ class CSRGraph:
             directed = not symmetric
         if weight is None:
             rows = rows._replace(weights=None)
-        return cls(*rows, nodes=nodes, directed=directed, check=False)
+        return cls(*rows, nodes=nodes, directed=directed)
 
     @classmethod
     def from_edges(
@@ -267,7 +266,7 @@ class CSRGraph:
         if n is None and nodes is not None:
             n = len(nodes)
         rows = rows_from_edges(sources, targets, weights, n, directed=directed)
-        return cls(*rows, nodes=nodes, directed=directed, check=False)
+        return cls(*rows, nodes=nodes, directed=directed)
 
     def __len__(self) -> int:
         return len(self.nodes)
@@ -287,15 +286,8 @@ class CSRGraph:
             raise AttributeError("a CSRGraph cannot be changed; make a new one")
         super().__setattr__(name, value)
 
-    def __getstate__(self) -> dict[str, Any]:
-        state = {name: value for name, value in self.__dict__.items() if name != "view"}
-        return {**state, "_pools": {}}
-
-    def __setstate__(self, state: dict[str, Any]) -> None:
-        self.__dict__.update(state)
-        for array in (self.indptr, self.indices, self.weights, self.degrees):
-            if array is not None:
-                array.flags.writeable = False
+    def __reduce__(self) -> tuple[Any, ...]:
+        return _restored, (self.nodes, (self.indptr, self.indices, self.weights), self._directed)
 
     def is_directed(self) -> bool:
         """Whether the rows hold out-edges only.
@@ -535,7 +527,7 @@ class CSRGraph:
         """The same graph with every weight 1."""
         if self.weights is None:
             return self
-        return CSRGraph(self.indptr, self.indices, nodes=self.nodes, directed=self._directed, check=False)
+        return CSRGraph(self.indptr, self.indices, nodes=self.nodes, directed=self._directed)
 
     @cached_property
     def view(self) -> GraphView:
@@ -556,7 +548,12 @@ class CSRGraph:
     def components(self) -> NDArray[np.int32]:
         """The number of the connected component of each node; directions do not matter."""
         _, components = sparse.csgraph.connected_components(self.to_scipy(), directed=False)
-        return _frozen(components, np.int32)
+        return frozen(components, np.int32)
+
+    @cached_property
+    def component_sizes(self) -> NDArray[np.int64]:
+        """The number of nodes in each component."""
+        return frozen(np.bincount(self.components), np.int64)
 
     @cached_property
     def _self_loops(self) -> int:
@@ -572,23 +569,25 @@ class CSRGraph:
         return u if 0 <= u < len(self.nodes) and bool(u == node) else None
 
     def _check_rows(self) -> None:
-        W = self.to_scipy()
-        if not W.has_canonical_format:
-            W = W.copy()
-            W.sum_duplicates()
-            if W.nnz < len(self.indices):
-                raise ValueError("a row lists a neighbour twice; CSRGraph.from_edges adds such edges up")
-        if not self._directed and abs(W - W.T).nnz > 0:
-            raise ValueError("the arrays are not symmetric; pass directed=True, or list every edge in both rows")
+        fault = find_fault(self.indptr, self.indices, self.weights, symmetric=not self._directed)
+        if fault == "twice":
+            raise ValueError("a row lists a neighbour twice; CSRGraph.from_edges adds such edges up")
+        if fault == "one-sided":
+            W = self.to_scipy()
+            u, v = (int(ends[0]) for ends in (W != W.T).nonzero())
+            raise ValueError(
+                f"the arrays are not symmetric: rows {u} and {v} differ about their edge. Pass directed=True, or list "
+                "every edge in both rows, with the same weight"
+            )
 
     def _checked_weights(self, weights: ArrayLike) -> NDArray[np.float64]:
-        values = np.asarray(weights)
+        values = np.asarray(weights)  # our own copy already
         if values.shape != self.indices.shape:
             raise ValueError(f"weights must be parallel to indices, got shapes {values.shape} and {self.indices.shape}")
         check_weights(values, lambda e: (np.searchsorted(self.indptr, e, "right") - 1, self.indices[e]))
         if not (values > 0).all():
             raise ValueError("weights must be positive; leave edges of weight 0 out of the arrays")
-        return _frozen(values, np.float64)
+        return frozen(values, np.float64)
 
     def _sum_rows(self) -> NDArray[np.float64]:
         if self.weights is None:
@@ -604,18 +603,17 @@ def _node_tuple(nodes: Any) -> tuple[Hashable, ...]:
     return tuple(nodes)
 
 
-def _frozen(array: NDArray[Any], dtype: Any) -> NDArray[Any]:
-    """A read-only copy: the compiled loops trust what was checked."""
-    copy = np.array(array, dtype=dtype)
-    copy.flags.writeable = False
-    return copy
-
-
 def csr_graph_of(live: LiveGraph, weight: str | None, *, recount: bool = False) -> CSRGraph:
     """The CSRGraph that a LiveGraph stores for this weight, or a new one; see `LiveGraph.conversion`."""
-    graph: CSRGraph = live.conversion(weight, _trusted, recount=recount)
+    graph: CSRGraph = live.conversion(weight, _from_rows, recount=recount)
     return graph
 
 
-def _trusted(nodes: Sequence[Hashable], rows: Rows, directed: bool) -> CSRGraph:
-    return CSRGraph(*rows, nodes=nodes, directed=directed, check=False)
+def _from_rows(nodes: Sequence[Hashable], rows: Rows, directed: bool) -> CSRGraph:
+    return CSRGraph(*rows, nodes=nodes, directed=directed)
+
+
+def _restored(
+    nodes: Sequence[Hashable], rows: tuple[ArrayLike, ArrayLike, ArrayLike | None], directed: bool
+) -> CSRGraph:
+    return CSRGraph(*rows, nodes=nodes, directed=directed)

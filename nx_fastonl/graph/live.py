@@ -47,7 +47,7 @@ class LiveGraph:
         self._directed = G.is_directed()
         self._multigraph = G.is_multigraph()
         self._is_view = hasattr(G, "_graph")
-        self._two_sided = loses_directions(G)
+        self._may_be_one_sided = may_be_one_sided(G)
         self._conversions: dict[str | None, Conversion] = {}
 
     def __len__(self) -> int:
@@ -114,7 +114,7 @@ class LiveGraph:
 
     def _rows(self, weight: str | None) -> tuple[Sequence[Hashable], Rows]:
         nodes, rows = rows_from_adjacency(self.adjacency, weight, self._multigraph)
-        return nodes, first_named(rows) if self._two_sided else rows
+        return nodes, first_named(rows) if self._may_be_one_sided else rows
 
     def _to_store(self, made: Any, weight: str | None) -> Conversion:
         if weight is None:
@@ -154,12 +154,17 @@ def warn_of_partial_checks() -> None:
     )
 
 
-def loses_directions(G: nx.Graph[Any]) -> bool:
-    """Whether this is a view of a directed graph as an undirected one: (u, v) and (v, u) may then differ."""
+def may_be_one_sided(G: nx.Graph[Any]) -> bool:
+    """Whether this is an undirected view in which (u, v) and (v, u) may differ.
+
+    It may be a view of a directed graph, or have a filter of edges that depends on the direction.
+    """
     whole: Any = G
     while hasattr(whole, "_graph"):
+        if getattr(whole, "_EDGE_OK", nx.filters.no_filter) is not nx.filters.no_filter:
+            break
         whole = whole._graph
-    return whole.is_directed() and not G.is_directed()
+    return not G.is_directed() and (whole.is_directed() or hasattr(whole, "_graph"))
 
 
 def live_graph(G: nx.Graph[Any]) -> LiveGraph:

@@ -10,6 +10,7 @@ from numpy.typing import ArrayLike, NDArray
 from scipy import sparse
 
 from nx_fastonl._lib.checks import WEIGHT_RANGE
+from nx_fastonl.graph._check import find_fault
 from nx_fastonl.graph._dicts import arrays_from_adjacency
 
 MAX_NODES = np.iinfo(np.int32).max
@@ -32,10 +33,12 @@ def rows_from_adjacency(
 
 
 def first_named(rows: Rows) -> Rows:
-    """The rows of an undirected view of a directed graph, where (u, v) and (v, u) may differ.
+    """The rows of an undirected graph, made symmetric: where (u, v) and (v, u) differ, the node that comes first decides.
 
-    As for nx.to_scipy_sparse_array, the edge of the node that comes first counts.
+    So does nx.to_scipy_sparse_array.
     """
+    if find_fault(*rows, symmetric=True) is None:
+        return rows
     sources = np.repeat(np.arange(len(rows.indptr) - 1), np.diff(rows.indptr))
     once = sources <= rows.indices
     weights = None if rows.weights is None else rows.weights[once]
@@ -65,7 +68,7 @@ def rows_from_edges(
 ) -> Rows:
     """The rows of edges given by their ends; `n` is by default the largest end plus 1. Edges given twice add up."""
     rows, columns = integers(sources, "sources"), integers(targets, "targets")
-    values = np.ones(len(rows)) if weights is None else np.asarray(weights)
+    values = np.ones(len(rows)) if weights is None else np.array(weights)
     if values.ndim != 1 or not len(rows) == len(columns) == len(values):
         shapes = (rows.shape, columns.shape, values.shape)
         raise ValueError(f"sources, targets and weights must be parallel, got shapes {shapes}")
@@ -78,10 +81,10 @@ def rows_from_edges(
         if len(ends) and not (ends.min() >= 0 and ends.max() < n):
             raise ValueError(f"edge ends must lie between 0 and {n - 1}, got {ends.min()} to {ends.max()}")
     if not directed:
-        back = rows != columns
-        rows, columns = np.concatenate([rows, columns[back]]), np.concatenate([columns, rows[back]])
-        values = np.concatenate([values, values[back]])
-    matrix = sparse.coo_array((values.astype(np.float64), (rows, columns)), shape=(n, n)).tocsr()
+        rows, columns = np.minimum(rows, columns), np.maximum(rows, columns)
+    matrix: Any = sparse.coo_array((values.astype(np.float64), (rows, columns)), shape=(n, n)).tocsr()
+    if not directed:  # mirrored after edges were added up, so that rounding does not depend on the direction
+        matrix = matrix + sparse.triu(matrix, 1, format="csr").T.tocsr()
     matrix.eliminate_zeros()
     return _rows_of(matrix)
 
@@ -91,8 +94,8 @@ def _rows_of(matrix: Any) -> Rows:
 
 
 def integers(values: ArrayLike, name: str) -> NDArray[np.integer]:
-    """A one-dimensional array of signed integers, wide enough to add to."""
-    array = np.asarray(values)
+    """A copy of a one-dimensional array of integers, as signed integers that are wide enough to add to."""
+    array = np.array(values)
     if array.size == 0:
         array = array.astype(np.int32)
     if array.ndim != 1 or array.dtype.kind not in "iu":

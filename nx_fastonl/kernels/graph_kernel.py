@@ -145,6 +145,15 @@ class GraphKernel:
         return epsilon * (self._form.shift + self._form.slope) if self._ones else epsilon
 
     @property
+    def slowness(self) -> float:
+        """How much smaller the paper's thresholds are than for the normalised Laplacian, minus 1; 0 if they are not.
+
+        It is 0 also for kernels with a constant, whose scores are small differences of large numbers.
+        """
+        c = self._form.shift + self._form.slope
+        return max(1.0 / c - 1.0, 0.0) if self._ones and self.g == 0.0 else 0.0
+
+    @property
     def largest_s(self) -> float:
         """The largest `s` of all nodes, or a little more where some node has no edges."""
         if self._ones:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import copy
 import random
 import threading
-from collections.abc import Hashable, Iterable, Sequence
+from collections.abc import Callable, Hashable, Iterable, Sequence
 from itertools import islice
 from numbers import Integral
 from typing import Any, Literal, Unpack
@@ -14,12 +14,12 @@ import networkx as nx
 import numpy as np
 from numpy.typing import NDArray
 
-from nx_fastonl._lib.checks import check_whole
+from nx_fastonl._lib.checks import a_few, check_whole
 from nx_fastonl._lib.progress import in_batches, with_progress
 from nx_fastonl.batch.rows import rows_of
 from nx_fastonl.graph.convert import as_csr_graph
 from nx_fastonl.labeling.certificates import CertifiedLabel
-from nx_fastonl.labeling.knowledge import Knowledge
+from nx_fastonl.labeling.knowledge import Knowledge, LabelEntry
 from nx_fastonl.labeling.labels import Labels, PlainLabels, checked_label, distinct_labels, is_missing, label_stream
 from nx_fastonl.labeling.sequence import LabelSequence
 from nx_fastonl.learners._history import LabelHistory
@@ -150,14 +150,14 @@ class OnlineNodeLabeler:
         if predict not in ("argmax", "sample"):
             raise ValueError(f'predict must be "argmax" or "sample", got {predict!r}')
         self._seed = _as_seed(seed)
-        self._given = None if classes is None else distinct_labels(classes)
+        self._given = [] if classes is None else distinct_labels(classes)
         self._kernel, self._method = kernel, method
         self._samples = predict == "sample"
-        known = list(self._given or ())
-        history = LabelHistory(len(known))
+        history = LabelHistory(len(self._graph), len(self._given))
         learner = make_learner(self._graph, history, kernel, smoothness, method, self._seed, options)
-        self._knowledge = Knowledge(learner, known)
-        self._lock = threading.Lock()  # held by one learning call at a time
+        self._knowledge = Knowledge(learner, self._given)
+        # Held by one changing call at a time, while no code of the caller runs.
+        self._lock = threading.RLock()
 
     def __repr__(self) -> str:
         kernel = f", kernel={self._kernel!r}" if self._method in KERNEL_METHODS else ""
@@ -168,7 +168,7 @@ class OnlineNodeLabeler:
         return {name: value for name, value in self.__dict__.items() if name != "_lock"}
 
     def __setstate__(self, state: dict[str, Any]) -> None:
-        self.__dict__.update(state, _lock=threading.Lock())
+        self.__dict__.update(state, _lock=threading.RLock())
 
     @property
     def classes(self) -> tuple[Any, ...]:
@@ -178,13 +178,13 @@ class OnlineNodeLabeler:
     @property
     def n_learned(self) -> int:
         """The number of nodes whose label was learned."""
-        return len(self._knowledge.learned)
+        return self._knowledge.n_learned
 
     @property
     def labels(self) -> dict[Any, Any]:
         """The labels learned: ``{node: label}``, in the order in which the nodes were learned."""
-        knowledge = self._knowledge
-        return {self._graph.nodes[u]: knowledge.classes[y] for u, y in knowledge.learned.copy().items()}
+        rows, labels = self._knowledge.learned()
+        return dict(zip(map(self._graph.nodes.__getitem__, rows), labels, strict=True))
 
     def clone(self) -> OnlineNodeLabeler:
         """A new labeler with the same graph, parameters and random draws, which has learned nothing.
@@ -236,12 +236,12 @@ class OnlineNodeLabeler:
         knowledge = self._knowledge
         u = self._graph.index(node)
         if self._samples:
-            y = knowledge.learner.draw(u, self._draw(u, len(knowledge.learned)))
+            y = knowledge.learner.draw(u, self._draw(u, knowledge.n_learned))
         else:
             y = knowledge.learner.best(u)
             if y is None:
-                y = self._guess(u, len(knowledge.learned), knowledge.learner.k)
-        return None if y is None or y < 0 else knowledge.classes[y]
+                y = self._guess(u, knowledge.n_learned, knowledge.learner.k)
+        return knowledge.label(y)
 
     def predict_many(self, nodes: Iterable[Hashable] | None = None, *, progress: bool = False) -> list[Any]:
         """The predicted labels of these nodes, in the same order.
@@ -275,7 +275,7 @@ class OnlineNodeLabeler:
         ['Mr. Hi', 'Officer']
         """
         knowledge = self._knowledge
-        learner, n_learned = knowledge.learner, len(knowledge.learned)
+        learner, n_learned = knowledge.learner, knowledge.n_learned
         predicted: list[Any] = []
         for batch in in_batches(rows_of(self._graph, nodes, "nodes"), STREAM_BATCH, progress, "node"):
             if self._samples:
@@ -285,7 +285,7 @@ class OnlineNodeLabeler:
                 found = learner.best_of_each(np.array(batch, dtype=np.int32))
                 for i in np.flatnonzero(found < 0).tolist():
                     found[i] = self._guess(batch[i], n_learned, learner.k)
-            predicted += knowledge.names(found)
+            predicted += knowledge.labels(found)
         return predicted
 
     def predict_proba_one(self, node: Hashable) -> dict[Any, float]:
@@ -478,16 +478,15 @@ class OnlineNodeLabeler:
         ({0: 'b'}, ('a', 'b'))
         """
         u, plain = self._graph.index(node), checked_label(node, label)
-        with self._lock:
-            knowledge = self._knowledge
-            if u in knowledge.learned and not overwrite:
-                raise ValueError(f"{self._learned_before(u)}; learn_one(..., overwrite=True) replaces that")
-            self._check_class(u, plain)
-            knowledge.catch_up(len(self._graph))
-            try:
-                knowledge.learner.learn(u, knowledge.code_of(plain))
-            finally:
-                knowledge.record([u])
+
+        def learn(knowledge: Knowledge, entries: list[LabelEntry]) -> int | None:
+            if not overwrite and knowledge.label_of(u) is not None:
+                return u
+            knowledge.learner.learn(u, int(knowledge.numbers(entries)[0]))
+            return None
+
+        if self._change([u], [plain], learn) is not None:
+            raise ValueError(f"{self._learned_before(u)}; learn_one(..., overwrite=True) replaces that")
 
     def learn_many(self, labels: Labels) -> OnlineNodeLabeler:
         """Learn a set of labels at once, in no particular order, in addition to what was learned before.
@@ -535,22 +534,64 @@ class OnlineNodeLabeler:
             if u in new_labels:
                 raise ValueError(f"node {node!r} is given twice, with labels {new_labels[u]!r} and {plain!r}")
             new_labels[u] = plain
-        with self._lock:
-            knowledge = self._knowledge
-            knowledge.catch_up(len(self._graph))
-            for u, label in new_labels.items():
-                if u in knowledge.learned:
-                    raise ValueError(self._learned_before(u))
-                self._check_class(u, label)
-            try:
-                codes = [knowledge.code_of(label) for label in new_labels.values()]
-                rows = np.array(list(new_labels), dtype=np.int32)
-                knowledge.learner.learn_many(rows, np.array(codes, dtype=np.int32))
-                knowledge.learned.update(zip(new_labels, codes, strict=True))
-            except BaseException:
-                knowledge.record(new_labels)
-                raise
+        rows = np.array(list(new_labels), dtype=np.int32)
+
+        def learn(knowledge: Knowledge, entries: list[LabelEntry]) -> int | None:
+            again = knowledge.first_learned(rows)
+            if again is None:
+                knowledge.learner.learn_many(rows, knowledge.numbers(entries))
+            return again
+
+        again = self._change(list(new_labels), list(new_labels.values()), learn)
+        if again is not None:
+            raise ValueError(self._learned_before(again))
         return self
+
+    def forget(self, node: Hashable) -> None:
+        """Forget the label of a node, as if it had never been learned.
+
+        What was stored of the node is taken out again. Other nodes keep what was stored when they were learned. So after
+        `fit` or `learn_many`, where the order does not matter, the result is that of learning the others alone. A label
+        that no node has any more stays one of the `classes`, until no label is left at all.
+
+        Parameters
+        ----------
+        node : node
+            One whose label was learned.
+
+        Raises
+        ------
+        networkx.NodeNotFound
+            If `node` is not in the graph.
+        ValueError
+            If its label was not learned.
+
+        See Also
+        --------
+        OnlineNodeLabeler.learn_one : With ``overwrite=True``, learn another label of the node instead.
+
+        Examples
+        --------
+        >>> import networkx as nx
+        >>> import nx_fastonl as fo
+        >>> model = fo.OnlineNodeLabeler(nx.path_graph(3)).fit({0: "a", 2: "b"})
+        >>> model.forget(2)
+        >>> model.labels
+        {0: 'a'}
+        """
+        u = self._graph.index(node)
+
+        def forget(knowledge: Knowledge, _: list[LabelEntry]) -> int | None:
+            if knowledge.label_of(u) is None:
+                return u
+            if knowledge.n_learned == 1:
+                self._knowledge = knowledge.blank(self._given)
+            else:
+                knowledge.learner.forget(u)
+            return None
+
+        if self._change([], [], forget) is not None:
+            raise ValueError(f"node {node!r} was not learned, so there is nothing to forget")
 
     def fit(self, labels: Labels) -> OnlineNodeLabeler:
         """Forget what was learned, then learn a set of labels at once, in no particular order.
@@ -675,41 +716,54 @@ class OnlineNodeLabeler:
         if None in truth:
             rows = [u for u, label in zip(rows, truth, strict=True) if label is not None]
             truth = [label for label in truth if label is not None]
-        with self._lock:
-            self._knowledge.catch_up(len(self._graph))
-            self._check_new(rows, truth)
-            return rows, truth, self._predict_and_learn(rows, truth)
+        if len(set(rows)) < len(rows):
+            raise ValueError("a node is given twice")
+        found: list[Any] = []
 
-    def _check_new(self, rows: list[int], labels: list[Hashable]) -> None:
-        """Raise if a node was learned before or is given twice, or a label is not one of the classes given."""
-        learned = self._knowledge.learned
-        if len(set(rows)) < len(rows) or not learned.keys().isdisjoint(rows):
-            again = next((u for u in rows if u in learned), None)
-            raise ValueError("a node is given twice" if again is None else self._learned_before(again))
-        if self._given is not None:
-            for u, label in zip(rows, labels, strict=True):
-                self._check_class(u, label)
+        def run(knowledge: Knowledge, entries: list[LabelEntry]) -> int | None:
+            again = knowledge.first_learned(np.array(rows, dtype=np.int32))
+            if again is None:
+                found.extend(self._predict_and_learn(knowledge, rows, entries))
+            return again
 
-    def _predict_and_learn(self, rows: list[int], labels: list[Hashable]) -> list[Any]:
-        knowledge = self._knowledge
-        learner, learned = knowledge.learner, knowledge.learned
-        k, before = learner.k, len(learned)
-        try:
-            for label in dict.fromkeys(labels):
-                knowledge.code_of(label)
-            codes = list(map(knowledge.codes.__getitem__, labels))
-            draws = [self._draw(u, before + i) for i, u in enumerate(rows)] if self._samples else ()
-            found = learner.run(
-                np.array(rows, dtype=np.int32), np.array(codes, dtype=np.int32), np.array(draws, dtype=np.float64)
-            )
-            learned.update(zip(rows, codes, strict=True))
-        except BaseException:
-            knowledge.record(rows)
-            raise
+        again = self._change(rows, truth, run)
+        if again is not None:
+            raise ValueError(self._learned_before(again))
+        return rows, truth, found
+
+    def _predict_and_learn(self, knowledge: Knowledge, rows: list[int], entries: list[LabelEntry]) -> list[Any]:
+        learner, before = knowledge.learner, knowledge.n_learned
+        k = learner.k
+        draws = [self._draw(u, before + i) for i, u in enumerate(rows)] if self._samples else ()
+        numbers = knowledge.numbers(entries)
+        found = learner.run(np.array(rows, dtype=np.int32), numbers, np.array(draws, dtype=np.float64))
         for i in np.flatnonzero(found < 0).tolist():
-            known = max(k, 1 + max(codes[:i], default=-1))  # labels, when this node arrived
+            known = max(k, 1 + int(numbers[:i].max(initial=-1)))  # labels, when this node arrived
             found[i] = self._guess(rows[i], before + i, known)
-        return knowledge.names(found)
+        return knowledge.labels(found)
+
+    def _change(
+        self,
+        rows: list[int],
+        labels: list[Hashable],
+        commit: Callable[[Knowledge, list[LabelEntry]], int | None],
+    ) -> int | None:
+        """Call `commit` with what was learned and the entries of the labels, one thread at a time; return its answer.
+
+        Looking up a label runs code of the caller, as does naming a node in a message. So neither is done with the lock
+        held: `commit` returns the row of a node that is in the way.
+        """
+        if self._lock._is_owned():  # type: ignore[attr-defined]  # as threading.Condition asks it
+            raise RuntimeError("this model is being changed by the same thread; a signal handler cannot change it too")
+        while True:
+            knowledge = self._knowledge
+            if self._given:
+                entries = [self._checked_entry(knowledge, u, label) for u, label in zip(rows, labels, strict=True)]
+            else:
+                entries = list(map(knowledge.entry, labels))
+            with self._lock:
+                if knowledge is self._knowledge:  # else `fit` has replaced it meanwhile
+                    return commit(knowledge, entries)
 
     def _certify(self, rows: Sequence[int], max_operations: int, progress: bool) -> list[CertifiedLabel]:
         check_whole("max_operations", max_operations, least=0)
@@ -720,19 +774,19 @@ class OnlineNodeLabeler:
                 found = knowledge.learner.certify(u, int(max_operations))
             if found is None:
                 raise ValueError(f'method {self._method!r} gives no certificates; method="fastonl" does')
-            label = None if found.label is None else knowledge.classes[found.label]
-            answers.append(CertifiedLabel(label, *found[1:]))
+            answers.append(CertifiedLabel(knowledge.label(found.label), *found[1:]))
         return answers
 
     def _learned_before(self, u: int) -> str:
-        label = self._knowledge.classes[self._knowledge.learned[u]]
-        return f"node {self._graph.nodes[u]!r} was learned before, as {label!r}"
+        return f"node {self._graph.nodes[u]!r} was learned before, as {self._knowledge.label_of(u)!r}"
 
-    def _check_class(self, u: int, label: Hashable) -> None:
-        if self._given is not None and label not in self._knowledge.codes:
+    def _checked_entry(self, knowledge: Knowledge, u: int, label: Hashable) -> LabelEntry:
+        entry = knowledge.find(label)
+        if entry is None:
             raise ValueError(
-                f"label {label!r} of node {self._graph.nodes[u]!r} is not one of the classes {self._given!r}"
+                f"label {label!r} of node {self._graph.nodes[u]!r} is not one of the classes {a_few(self._given)}"
             )
+        return entry
 
     def _guess(self, u: int, n_learned: int, k: int) -> int:
         """One of k labels at random; -1 if there is none."""

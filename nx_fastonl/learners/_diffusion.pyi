@@ -1,14 +1,17 @@
+from collections.abc import Callable
 from typing import Any, final
 
 import numpy as np
 from numpy.typing import NDArray
 
+from nx_fastonl.learners._history import LabelHistory
 from nx_fastonl.learners._relaxation import GradientStore
 from nx_fastonl.learners._stream import Engine
 from nx_fastonl.push._system import SystemView
 from nx_fastonl.push._workspace import Workspace
 
 SLOT: np.dtype[np.void]
+UNLIMITED: int
 
 @final
 class DiffusionStore:
@@ -19,11 +22,12 @@ class DiffusionStore:
     n_slots: int
     n_additions: int
     n_pushes: int
-    n_placements: int
+    finish: Callable[[int, float, int], int] | None
     rate: float
+    least_allowance: float
     mass: float
     largest_theta: float
-    def __init__(self, n: int, rate: float, single: bool) -> None: ...
+    def __init__(self, n: int, rate: float, least_allowance: float, single: bool) -> None: ...
     @property
     def lanes(self) -> int: ...
     @property
@@ -35,18 +39,19 @@ class DiffusionStore:
     def resize(self, slots: int, width: int) -> None: ...
     def reserve_slots(self, count: int) -> None: ...
     def reserve_labels(self, k: int) -> None: ...
-    def place(
-        self,
-        system: SystemView,
-        nodes: NDArray[np.int32],
-        masses: NDArray[np.float64],
-        labels: NDArray[np.int32],
-        mass: float,
-    ) -> None: ...
     def settle(
         self, system: SystemView, work: Workspace, nodes: NDArray[np.int32], label: int, theta: float
     ) -> None: ...
     def resettle(self, system: SystemView, work: Workspace, label: int) -> None: ...
+    def correct(
+        self,
+        system: SystemView,
+        nodes: NDArray[np.int32],
+        corrections: NDArray[np.float64],
+        label: int,
+        theta: float,
+    ) -> float: ...
+    def accept(self, theta: float) -> None: ...
     def read_epsilon(self) -> float: ...
     def read(
         self,
@@ -72,3 +77,15 @@ class DiffusionEngine(Engine):
     def __init__(
         self, gradients: GradientStore, system: SystemView, store: DiffusionStore, work: Workspace, a: float
     ) -> None: ...
+
+def learn_together(
+    gradients: GradientStore,
+    history: LabelHistory,
+    system: SystemView,
+    store: DiffusionStore,
+    nodes: NDArray[np.int32],
+    labels: NDArray[np.int32],
+    s: NDArray[np.float64],
+    energy: float,
+    single_energy: float,
+) -> None: ...

@@ -2,14 +2,17 @@
 
 cimport cython
 from libc.math cimport INFINITY, fabs
-from libc.stdint cimport int32_t, int64_t
+from libc.stdint cimport INT64_MAX, int32_t, int64_t
 
 import numpy as np
+
+from nx_fastonl._lib.arrays import check_restored
 
 from nx_fastonl._lib.prefetch cimport prefetch
 from nx_fastonl._lib.signals cimport is_poll_due, poll_signals
 from nx_fastonl._lib.typedefs cimport node_t
-from nx_fastonl.learners._relaxation cimport Evidence, GradientStore, ScoreBuffers
+from nx_fastonl.learners._history cimport LabelHistory
+from nx_fastonl.learners._relaxation cimport Evidence, GradientStore, ScoreBuffers, store_independent
 from nx_fastonl.learners._stream cimport Engine
 from nx_fastonl.push._push cimport PushState, new_push, push_from, recompute_residual
 from nx_fastonl.push._system cimport SystemView, degree_of, pivot_of
@@ -19,7 +22,7 @@ ctypedef fused real_t:
     float
     double
 
-SLOT = np.dtype([("index", np.int32), ("neighbours", np.float32)])
+SLOT = np.dtype([("index", np.int32), ("allowance", np.float32)])
 
 # How many entries ahead in the queue a row's offsets, its neighbours, their slots and residuals are prefetched.
 cdef Py_ssize_t OFFSETS_AHEAD = 8
@@ -45,6 +48,10 @@ cdef double MIN_READ_FRACTION = 0.005
 cdef enum:
     MAX_READ_EDGES = 20_000
 
+# After this many edges, some 0.3 milliseconds, the owner of the store is asked whether to push on.
+cdef int64_t EDGES_BEFORE_ASKING = 1 << 17
+UNLIMITED = INT64_MAX
+
 # The smallest theta. No residual would ever be below a theta of 0.
 cdef double SMALLEST_THETA = 1e-300
 cdef Py_ssize_t MAX_LANES = 8  # per block: in double precision, a cache line
@@ -54,16 +61,17 @@ cdef Py_ssize_t MIN_SLOTS = 4096
 # Where the numbers of a node for a block of labels are stored.
 cdef struct Slot:
     int32_t index  # 0: nowhere yet
-    float neighbours  # +inf while the node waits in the queue
+    float allowance  # see `allowance_of`; +inf while the node waits in the queue
 
 # One label's push under way. Its queue is the ring work.queue[head], ..., work.queue[tail - 1].
 cdef struct LaneState:
     Py_ssize_t block
     Py_ssize_t lane  # within the block
-    double theta  # a node is active while |residual| >= theta * neighbours
+    double theta  # a node is active while |residual| >= theta * allowance
     Py_ssize_t head
     Py_ssize_t tail
     int64_t operations  # edges walked and nodes pushed
+    int64_t max_operations
 
 
 @cython.final
@@ -79,9 +87,17 @@ cdef class DiffusionStore:
     n : int
         The number of nodes.
     rate : float
-        A settled residual is less than ``theta * neighbours`` with ``theta = rate * mass``.
+        A settled residual is less than ``theta * allowance`` with ``theta = rate * mass``.
+    least_allowance : float
+        The allowance of a node is the number of its neighbours, and at least this if it has any.
     single : bool
         Whether Z and R are stored in single precision.
+
+    Attributes
+    ----------
+    finish : callable or None
+        Called with a label, theta and the edges walked so far, when a lane does not settle for long. It returns how
+        many more edges to walk, or 0 if it has settled the lane by itself.
     """
 
     cdef Slot[:, ::1] slots
@@ -97,16 +113,18 @@ cdef class DiffusionStore:
     cdef readonly int64_t n_slots
     cdef readonly int64_t n_additions
     cdef readonly int64_t n_pushes
-    cdef readonly int64_t n_placements  # calls of `place`
+    cdef public object finish
     cdef public double rate
+    cdef readonly double least_allowance
     cdef readonly double mass  # the sum over nodes of the largest magnitude of their sources
     cdef readonly double largest_theta  # under which anything was settled
 
-    def __init__(self, Py_ssize_t n, double rate, bint single):
-        self.rate, self.single, self.width = rate, single, 0
+    def __init__(self, Py_ssize_t n, double rate, double least_allowance, bint single):
+        self.rate, self.least_allowance, self.single, self.width = rate, least_allowance, single, 0
+        self.finish = None
         self.slots = self._slots = np.zeros((n, 1), dtype=SLOT)
         self.n_slots = 1
-        self.n_additions = self.n_pushes = self.n_placements = 0
+        self.n_additions = self.n_pushes = 0
         self.mass = self.largest_theta = 0.0
         self.unsettled = np.zeros(MIN_LANES, dtype=np.uint8)
         self.resize(MIN_SLOTS, MIN_LANES)
@@ -140,15 +158,19 @@ cdef class DiffusionStore:
             residuals[:used, : self.width] = self.residuals[:used]
             estimates[:used, : self.width] = self.estimates[:used]
             slot_owners[:used] = self.slot_owners[:used]
-        self.bind(residuals, estimates)
-        self.slot_owners, self.width = slot_owners, width
+        self.bind(residuals, estimates, slot_owners)
 
-    cdef int bind(self, residuals, estimates) except -1:
-        if self.single:
-            self.residuals32, self.estimates32 = residuals, estimates
-        else:
-            self.residuals64, self.estimates64 = residuals, estimates
-        self.residuals, self.estimates = residuals, estimates
+    cdef int bind(self, residuals, estimates, int64_t[::1] slot_owners) except -1:
+        """Take these arrays: all of them or, if one does not fit, none."""
+        cdef double[:, ::1] residuals64 = np.zeros((0, 0)) if self.single else residuals
+        cdef double[:, ::1] estimates64 = np.zeros((0, 0)) if self.single else estimates
+        cdef float[:, ::1] residuals32 = residuals if self.single else np.zeros((0, 0), dtype=np.float32)
+        cdef float[:, ::1] estimates32 = estimates if self.single else np.zeros((0, 0), dtype=np.float32)
+        self.residuals64, self.estimates64, self.residuals32, self.estimates32 = (
+            residuals64, estimates64, residuals32, estimates32,
+        )
+        self.residuals, self.estimates, self.slot_owners = residuals, estimates, slot_owners
+        self.width = residuals.shape[1]
         return 0
 
     def reserve_slots(self, Py_ssize_t count):
@@ -159,38 +181,22 @@ cdef class DiffusionStore:
 
     def reserve_labels(self, Py_ssize_t k):
         """Make a lane for each of k labels: widen the first block up to MAX_LANES, then add blocks."""
-        cdef Py_ssize_t blocks = self.slots.shape[1], width = self.width
+        cdef Py_ssize_t blocks = self.slots.shape[1], width = self.width, more
         while k > width and width < MAX_LANES:
             width *= 2
+        more = max(blocks, (k + width - 1) // width)
+        if more * width > self.unsettled.shape[0]:  # first: there is a flag for each lane, whatever interrupts this
+            unsettled = np.zeros(more * width, dtype=np.uint8)
+            unsettled[: self.unsettled.shape[0]] = self.unsettled
+            self.unsettled = unsettled
         if width > self.width:
             self.resize(self.slot_owners.shape[0], width)
-        if k > blocks * width:
-            more = (k + width - 1) // width
+        if more > blocks:
             slots, slot_owners = np.zeros((self.slots.shape[0], more), dtype=SLOT), np.array(self.slot_owners)
             node, block = np.divmod(slot_owners[1 : self.n_slots], blocks)
             slots[node, block] = self._slots[node, block]
             slot_owners[1 : self.n_slots] = node * more + block
-            self.slots = self._slots = slots
-            self.slot_owners = slot_owners
-        if self.lanes > self.unsettled.shape[0]:
-            unsettled = np.zeros(self.lanes, dtype=np.uint8)
-            unsettled[: self.unsettled.shape[0]] = self.unsettled
-            self.unsettled = unsettled
-
-    def place(
-        self, SystemView system, const node_t[::1] nodes, const double[::1] masses, const int32_t[::1] labels,
-        double mass,
-    ):
-        """Add masses to the residuals of nodes in the lanes of their labels, and `mass` to the mass: all or nothing.
-
-        `settle` has to follow.
-        """
-        cdef Py_ssize_t i
-        self.reserve_slots(nodes.shape[0])
-        for i in range(nodes.shape[0]):
-            place_mass(system, self, nodes[i], labels[i], masses[i])
-        self.mass += mass
-        self.n_placements += 1
+            self.slots, self.slot_owners, self._slots = slots, slot_owners, slots
 
     def settle(self, SystemView system, Workspace work, const node_t[::1] nodes, Py_ssize_t label, double theta):
         """Push from these nodes, the only ones that may be active in the lane of a label, until it is settled."""
@@ -201,8 +207,7 @@ cdef class DiffusionStore:
             self.unsettled[label] = True
             for i in range(nodes.shape[0]):
                 enqueue_if_active(self, work, &lane, nodes[i])
-            push_lane_of(system, self, work, &lane)
-            self.unsettled[label] = False
+            settle_lane(system, self, work, &lane, label)
 
     def resettle(self, SystemView system, Workspace work, Py_ssize_t label):
         """Finish what an interrupted push left undone in the lane of a label: check each of its nodes once."""
@@ -213,10 +218,36 @@ cdef class DiffusionStore:
             for i in range(1, self.n_slots):
                 u = self.slot_owners[i] // blocks
                 if self.slot_owners[i] % blocks == lane.block:
-                    self.slots[u, lane.block].neighbours = <float> (system.stops[u] - system.starts[u])
+                    self.slots[u, lane.block].allowance = allowance_of(system, self, u)
                     enqueue_if_active(self, work, &lane, <node_t> u)
-            push_lane_of(system, self, work, &lane)
-            self.unsettled[label] = False
+            settle_lane(system, self, work, &lane, label)
+
+    def correct(
+        self, SystemView system, const node_t[::1] nodes, const double[::1] corrections, Py_ssize_t label, double theta,
+    ):
+        """Add corrections to the estimates of these nodes, of whole components, and what follows from it to R.
+
+        Returns the largest residual among them, as a multiple of ``theta * allowance``.
+        """
+        cdef LaneState lane = lane_of(self, label, theta)
+        cdef double worst = 0.0
+        cdef Py_ssize_t i
+        self.reserve_slots(nodes.shape[0])
+        with nogil:
+            for i in range(nodes.shape[0]):
+                slot_of(system, self, nodes[i], lane.block)
+            if self.single:
+                worst = correct_lane[float](system, self, &lane, nodes, corrections, self.residuals32, self.estimates32)
+            else:
+                worst = correct_lane[double](
+                    system, self, &lane, nodes, corrections, self.residuals64, self.estimates64,
+                )
+            self.n_pushes += nodes.shape[0]
+        return worst
+
+    def accept(self, double theta):
+        """Take residuals of up to theta * allowance as settled."""
+        self.largest_theta = max(self.largest_theta, theta)
 
     def read_epsilon(self):
         """The epsilon of the push that reads a node's scores."""
@@ -262,18 +293,25 @@ cdef class DiffusionStore:
     def __reduce__(self):
         arrays = (self._slots.copy(), np.array(self.slot_owners), self.residuals.copy(), self.estimates.copy())
         counts = (self.n_slots, self.n_additions, self.n_pushes)
-        sums = (self.mass, self.largest_theta)
-        return _restored, (self.rate, self.single, arrays, np.array(self.unsettled), counts, sums)
+        settings, sums = (self.rate, self.least_allowance, self.single), (self.mass, self.largest_theta)
+        return _restored, (settings, arrays, np.array(self.unsettled), counts, sums)
 
 
-def _restored(rate, single, arrays, unsettled, counts, sums):
-    cdef DiffusionStore store = DiffusionStore(1, rate, single)
-    slots, store.slot_owners, residuals, estimates = arrays
+def _restored(settings, arrays, unsettled, counts, sums):
+    slots, slot_owners, residuals, estimates = (np.array(array) for array in arrays)
+    cdef DiffusionStore store = DiffusionStore(1, *settings)
     store.slots = store._slots = slots
-    store.bind(residuals, estimates)
-    store.unsettled, store.width = unsettled, residuals.shape[1]
+    store.bind(residuals, estimates, slot_owners)
+    store.unsettled = np.array(unsettled)
     store.n_slots, store.n_additions, store.n_pushes = counts
     store.mass, store.largest_theta = sums
+    check_restored(residuals.shape == estimates.shape and len(residuals) == len(slot_owners), "diffusion")
+    check_restored(store.width > 0 and slots.shape[1] > 0 and len(unsettled) >= store.lanes, "diffusion")
+    check_restored(0 < store.n_slots <= len(slot_owners), "diffusion")
+    owners, indices = slot_owners[1 : store.n_slots], slots["index"].ravel()
+    check_restored(owners.size == 0 or (owners.min() >= 0 and owners.max() < len(indices)), "diffusion")
+    check_restored(np.count_nonzero(indices) == owners.size, "diffusion")
+    check_restored(bool((indices[owners] == np.arange(1, store.n_slots)).all()), "diffusion")
     return store
 
 
@@ -286,13 +324,19 @@ cdef inline double read_epsilon_of(DiffusionStore store) noexcept nogil:
     return READ_EPSILON * min(1.0, max(MIN_READ_FRACTION, learned))
 
 
+cdef inline float allowance_of(SystemView system, DiffusionStore store, Py_ssize_t u) noexcept nogil:
+    """The residual that may stay at node u, in units of theta."""
+    cdef double neighbours = <double> (system.stops[u] - system.starts[u])
+    return <float> max(neighbours, store.least_allowance) if neighbours > 0.0 else 0.0
+
+
 cdef inline LaneState lane_of(DiffusionStore store, Py_ssize_t label, double theta) noexcept nogil:
-    return LaneState(label // store.width, label % store.width, theta, 0, 0, 0)
+    return LaneState(label // store.width, label % store.width, theta, 0, 0, 0, EDGES_BEFORE_ASKING)
 
 
 cdef int32_t new_slot(SystemView system, DiffusionStore store, Py_ssize_t u, Py_ssize_t block) noexcept nogil:
     """Give node u a slot. There must be a free one."""
-    store.slots[u, block] = Slot(<int32_t> store.n_slots, <float> (system.stops[u] - system.starts[u]))
+    store.slots[u, block] = Slot(<int32_t> store.n_slots, allowance_of(system, store, u))
     store.slot_owners[store.n_slots] = u * store.slots.shape[1] + block
     store.n_slots += 1
     return store.slots[u, block].index
@@ -323,10 +367,10 @@ cdef void enqueue_if_active(DiffusionStore store, Workspace work, LaneState* lan
         residual = store.residuals32[slot.index, lane.lane]
     else:
         residual = store.residuals64[slot.index, lane.lane]
-    if fabs(residual) >= lane.theta * slot.neighbours:
+    if fabs(residual) >= lane.theta * slot.allowance:
         work.queue[lane.tail] = u
         lane.tail += 1
-        store.slots[u, lane.block].neighbours = INFINITY
+        store.slots[u, lane.block].allowance = INFINITY
 
 
 cdef inline void scatter(
@@ -346,12 +390,12 @@ cdef inline void scatter(
             slot = new_slot(system, store, v, state.block)
         residual = residuals[slot] + <real_t> (share * system.weights[e] if weighted else share)
         residuals[slot] = residual
-        active = fabs(residual) >= theta * slots[v].neighbours
+        active = fabs(residual) >= theta * slots[v].allowance
         work.queue[tail] = <node_t> v
         tail += active
         if tail == ring:
             tail = 0
-        slots[v].neighbours += WAITING[active]
+        slots[v].allowance += WAITING[active]
     state.tail = tail
 
 
@@ -376,12 +420,12 @@ cdef inline void prefetch_slots(
         prefetch(&residuals[slots[system.indices[start + i]].index])
 
 
-cdef int64_t push_lane(
-    SystemView system, DiffusionStore store, Workspace work, LaneState state, real_t precision,
+cdef int push_lane(
+    SystemView system, DiffusionStore store, Workspace work, LaneState* state, real_t precision,
 ) except -1 nogil:
-    """Push nodes in the order they became active, until none is; return the operations.
+    """Push nodes in the order they became active, until none is or `max_operations` ends.
 
-    A push at u settles the fraction c / (c + D) of its residual, which is at least theta * neighbours. So the loop ends
+    A push at u settles the fraction c / (c + D) of its residual, which is at least theta * allowance. So the loop ends
     if theta > 0.
     """
     # The columns of this block and lane, so that the loop indexes by node and by slot only.
@@ -392,45 +436,92 @@ cdef int64_t push_lane(
     cdef int32_t slot
     cdef node_t u
     cdef double share
+    cdef LaneState here = state[0]  # a copy stays in registers
     if real_t is double:
-        residuals, estimates = store.residuals64[:, state.lane], store.estimates64[:, state.lane]
+        residuals, estimates = store.residuals64[:, here.lane], store.estimates64[:, here.lane]
     else:
-        residuals, estimates = store.residuals32[:, state.lane], store.estimates32[:, state.lane]
-    while state.head != state.tail:
-        u = work.queue[state.head]
+        residuals, estimates = store.residuals32[:, here.lane], store.estimates32[:, here.lane]
+    while here.head != here.tail and here.operations < here.max_operations:
+        u = work.queue[here.head]
         neighbours = system.stops[u] - system.starts[u]
         if store.n_slots + neighbours > residuals.shape[0]:
             with gil:
                 store.reserve_slots(neighbours)
             if real_t is double:
-                residuals, estimates = store.residuals64[:, state.lane], store.estimates64[:, state.lane]
+                residuals, estimates = store.residuals64[:, here.lane], store.estimates64[:, here.lane]
             else:
-                residuals, estimates = store.residuals32[:, state.lane], store.estimates32[:, state.lane]
+                residuals, estimates = store.residuals32[:, here.lane], store.estimates32[:, here.lane]
         if prefetches:
-            prefetch_slots(system, work, state.head, slots, residuals)
-        state.head += 1
-        if state.head == work.queue.shape[0]:
-            state.head = 0
+            prefetch_slots(system, work, here.head, slots, residuals)
+        here.head += 1
+        if here.head == work.queue.shape[0]:
+            here.head = 0
         slot = slots[u].index
-        slots[u].neighbours = <float> neighbours
+        slots[u].allowance = allowance_of(system, store, u)
         share = residuals[slot] / pivot_of(system, u, neighbours)
         residuals[slot] = 0.0
         estimates[slot] += <real_t> share
         if weighted:
-            scatter(system, store, work, &state, slots, residuals, u, share, True)
+            scatter(system, store, work, &here, slots, residuals, u, share, True)
         else:
-            scatter(system, store, work, &state, slots, residuals, u, share, False)
+            scatter(system, store, work, &here, slots, residuals, u, share, False)
         store.n_pushes += 1
-        state.operations += neighbours + 1
-        if is_poll_due(state.operations - neighbours - 1, state.operations):
+        here.operations += neighbours + 1
+        if is_poll_due(here.operations - neighbours - 1, here.operations):
             poll_signals()
-    return state.operations
+    state[0] = here
+    return 0
 
 
-cdef int64_t push_lane_of(SystemView system, DiffusionStore store, Workspace work, LaneState* state) except -1 nogil:
+cdef int push_lane_of(SystemView system, DiffusionStore store, Workspace work, LaneState* state) except -1 nogil:
     if store.single:
-        return push_lane[float](system, store, work, state[0], 0.0)
-    return push_lane[double](system, store, work, state[0], 0.0)
+        return push_lane[float](system, store, work, state, 0.0)
+    return push_lane[double](system, store, work, state, 0.0)
+
+
+cdef int settle_lane(
+    SystemView system, DiffusionStore store, Workspace work, LaneState* state, Py_ssize_t label,
+) except -1 nogil:
+    """Push from the nodes in the queue until the lane is settled."""
+    cdef int64_t more
+    push_lane_of(system, store, work, state)
+    while state.head != state.tail:
+        with gil:
+            more = INT64_MAX if store.finish is None else store.finish(label, state.theta, state.operations)
+        if more == 0:
+            break
+        state.max_operations = state.operations + min(more, INT64_MAX - state.operations)
+        push_lane_of(system, store, work, state)
+    store.unsettled[label] = False
+    return 0
+
+
+cdef double correct_lane(
+    SystemView system, DiffusionStore store, LaneState* lane, const node_t[::1] nodes, const double[::1] corrections,
+    real_t[:, ::1] residuals, real_t[:, ::1] estimates,
+) noexcept nogil:
+    """What `DiffusionStore.correct` does; all nodes and their neighbours have slots."""
+    cdef double worst = 0.0, share
+    cdef Py_ssize_t i, e, neighbours
+    cdef int32_t slot
+    cdef node_t u, v
+    for i in range(nodes.shape[0]):
+        u = nodes[i]
+        slot = store.slots[u, lane.block].index
+        share = corrections[i]
+        neighbours = system.stops[u] - system.starts[u]
+        estimates[slot, lane.lane] += <real_t> share
+        residuals[slot, lane.lane] -= <real_t> (share * pivot_of(system, u, neighbours))
+        for e in range(system.starts[u], system.stops[u]):
+            v = system.indices[e]
+            slot = store.slots[v, lane.block].index
+            residuals[slot, lane.lane] += <real_t> (share * system.weights[e] if system.weights.shape[0] > 0 else share)
+    for i in range(nodes.shape[0]):
+        u = nodes[i]
+        slot = store.slots[u, lane.block].index
+        store.slots[u, lane.block].allowance = allowance_of(system, store, u)
+        worst = max(worst, fabs(residuals[slot, lane.lane]) / (lane.theta * max(store.slots[u, lane.block].allowance, 1.0)))
+    return worst
 
 
 cdef void read_lanes(
@@ -549,13 +640,39 @@ cdef class DiffusionEngine(Engine):
     cdef int settle(self, node_t u, Py_ssize_t k, ScoreBuffers buffers) except -1 nogil:
         cdef LaneState lane
         cdef Py_ssize_t j
-        cdef double theta = theta_of(self.store)
+        # What was forgotten need not be settled more finely than when it was learned.
+        cdef double theta = max(theta_of(self.store), self.store.rate * (self.store.mass + buffers.old_size))
         self.store.largest_theta = max(self.store.largest_theta, theta)
         for j in range(k):
             if buffers.change[j] != 0.0:
                 lane = lane_of(self.store, j, theta)
-                lane.operations = self.operations
                 enqueue_if_active(self.store, self.work, &lane, u)
-                self.operations = push_lane_of(self.system, self.store, self.work, &lane)
-                self.store.unsettled[j] = False
+                settle_lane(self.system, self.store, self.work, &lane, j)
+                self.operations += lane.operations
+                if is_poll_due(self.operations - lane.operations, self.operations):
+                    poll_signals()
         return 0
+
+
+def learn_together(
+    GradientStore gradients, LabelHistory history, SystemView system, DiffusionStore store,
+    const node_t[::1] nodes, const int32_t[::1] labels, const double[::1] s, double energy, double single_energy,
+):
+    """Learn labels of new nodes, each as if it were the only one: all of them or, if this raises, none.
+
+    There must be room for the labels. The lanes are not settled then, and ``gradients.unfinished`` says what the sums
+    still lack beyond `energy` and `single_energy`.
+    """
+    cdef double mass = 0.0
+    cdef Py_ssize_t i
+    unfinished = (np.array(nodes), np.array(labels), np.array(s))
+    store.reserve_slots(nodes.shape[0])
+    with nogil:
+        store_independent(gradients, history, nodes, labels, s)
+        for i in range(nodes.shape[0]):
+            place_mass(system, store, nodes[i], labels[i], -s[i])
+            mass += s[i]
+        store.mass += mass
+        gradients.energy += energy
+        gradients.single_energy += single_energy
+    gradients.unfinished = unfinished

@@ -1,45 +1,93 @@
-"""LabelHistory: how often and since when each label was seen. A labeler and its learner share one."""
+"""LabelHistory: the labels of the nodes that were learned, and how often and since when each label was seen."""
 
 cimport cython
 from libc.stdint cimport INT64_MAX, int32_t, int64_t
 
 import numpy as np
 
+from nx_fastonl._lib.arrays import check_restored
+
 from nx_fastonl._lib.typedefs cimport node_t
 
 NEVER = INT64_MAX
 
 
-cdef void count_label(LabelHistory history, Py_ssize_t y, Py_ssize_t old) noexcept nogil:
-    """Count a node that has label y, and had label `old` before, -1 for none. There must be room for y."""
+cdef void record_label(LabelHistory history, node_t u, Py_ssize_t y) noexcept nogil:
+    """Record label y of node u, in place of another that it had. There must be room for y."""
     history.k = max(history.k, y + 1)
-    if old < 0:
+    if history.marks[u] == 0:
         history.n_learned += 1
+        history.n_arrivals += 1
+        history.arrivals[u] = history.n_arrivals
     else:
-        history.counts[old] -= 1
+        history.counts[history.marks[u] - 1] -= 1
+    history.marks[u] = <int32_t> (y + 1)
     history.counts[y] += 1
-    history.first_seen[y] = min(history.first_seen[y], history.n_learned)
+    history.first_seen[y] = min(history.first_seen[y], history.n_arrivals)
+
+
+cdef void drop_label(LabelHistory history, node_t u) noexcept nogil:
+    """Forget the label of node u, if it has one."""
+    cdef Py_ssize_t y = history.marks[u] - 1
+    if y < 0:
+        return
+    history.n_learned -= 1
+    history.counts[y] -= 1
+    if history.counts[y] == 0:
+        history.first_seen[y] = INT64_MAX
+    history.marks[u] = 0
+    history.arrivals[u] = 0
 
 
 @cython.final
 cdef class LabelHistory:
-    """How many nodes have each label, and when it was first seen. Labels are numbers from 0 to k - 1.
+    """The labels of the nodes that were learned. It is the one place that says which these are.
 
-    Ties between labels are broken by it: more nodes first, then the label that was seen first.
+    Labels are numbers from 0 to k - 1. Ties between them are broken by how many nodes have each, more first, then by
+    which was seen first.
+
+    Parameters
+    ----------
+    n : int
+        The number of nodes.
+    k : int
+        The number of labels known from the start.
     """
 
-    def __init__(self, Py_ssize_t k=0):
+    def __init__(self, Py_ssize_t n, Py_ssize_t k=0):
         self.k = 0
-        self.n_learned = 0
+        self.n_learned = self.n_arrivals = 0
         self.counts = np.zeros(4, dtype=np.int64)
         self.first_seen = np.full(4, NEVER, dtype=np.int64)
+        self.marks = self._marks = np.zeros(n, dtype=np.int32)
+        self.arrivals = self._arrivals = np.zeros(n, dtype=np.int64)
         self.reserve(k)
         self.k = k
+
+    @property
+    def n(self):
+        """The number of nodes."""
+        return self.marks.shape[0]
 
     @property
     def label_counts(self):
         """How many nodes have each label."""
         return np.array(self.counts[: self.k])
+
+    def label_of(self, node_t u):
+        """The label of node u; None if it was not learned."""
+        return self.marks[u] - 1 if self.marks[u] else None
+
+    def labels_of(self, rows):
+        """The labels of these nodes; -1 for those that were not learned."""
+        return self._marks[rows] - 1
+
+    def learned(self):
+        """The nodes that were learned, in the order in which they arrived, and their labels."""
+        marks, arrivals = self._marks.copy(), self._arrivals.copy()  # another thread may learn meanwhile
+        rows = np.flatnonzero(marks)
+        rows = rows[np.argsort(arrivals[rows], kind="stable")]
+        return rows, marks[rows] - 1
 
     def reserve(self, Py_ssize_t k):
         """Make room for k labels."""
@@ -52,35 +100,33 @@ cdef class LabelHistory:
         first_seen[: self.k] = self.first_seen[: self.k]
         self.counts, self.first_seen = counts, first_seen
 
-    def count(self, Py_ssize_t y, Py_ssize_t old=-1):
-        """Count a node that has label y, and had label `old` before, -1 for none."""
-        self.reserve(y + 1)
-        count_label(self, y, old)
-
-    def store(self, int32_t[::1] stored, const node_t[::1] nodes, const int32_t[::1] labels):
-        """Store the labels of these nodes in an array with an entry for each node, -1 for none, and count them.
-
-        There must be room for the labels.
-        """
+    def record(self, const node_t[::1] nodes, const int32_t[::1] labels):
+        """Record the labels of these nodes. There must be room for the labels."""
         cdef Py_ssize_t i
         for i in range(nodes.shape[0]):
-            count_label(self, labels[i], stored[nodes[i]])
-            stored[nodes[i]] = labels[i]
+            record_label(self, nodes[i], labels[i])
+
+    def drop(self, node_t u):
+        """Forget the label of node u, if it has one."""
+        drop_label(self, u)
 
     def copy(self):
         return _restored(*self.__reduce__()[1])
 
-    def restore(self, LabelHistory other):
-        """Take over the state of `other`."""
-        self.k, self.n_learned = other.k, other.n_learned
-        self.counts, self.first_seen = other.counts, other.first_seen
-
     def __reduce__(self):
-        return _restored, (self.k, self.n_learned, np.array(self.counts), np.array(self.first_seen))
+        sizes = (self.k, self.n_learned, self.n_arrivals)
+        arrays = (np.array(self.counts), np.array(self.first_seen), self._marks.copy(), self._arrivals.copy())
+        return _restored, (sizes, arrays)
 
 
-def _restored(Py_ssize_t k, int64_t n_learned, int64_t[::1] counts, int64_t[::1] first_seen):
-    cdef LabelHistory history = LabelHistory()
-    history.k, history.n_learned = k, n_learned
+def _restored(sizes, arrays):
+    counts, first_seen, marks, arrivals = (np.array(array) for array in arrays)
+    cdef LabelHistory history = LabelHistory(0)
+    history.k, history.n_learned, history.n_arrivals = sizes
     history.counts, history.first_seen = counts, first_seen
+    history.marks, history.arrivals = marks, arrivals
+    history._marks, history._arrivals = marks, arrivals
+    check_restored(0 <= history.k <= len(counts) == len(first_seen), "labels")
+    check_restored(len(marks) == len(arrivals) and history.n_arrivals >= history.n_learned >= 0, "labels")
+    check_restored(marks.size == 0 or (marks.min() >= 0 and marks.max() <= history.k), "labels")
     return history

@@ -48,6 +48,8 @@ cdef class GradientStore:
     cdef readonly double used_trace  # the sum of M[i, i] over the learned nodes
     cdef readonly double trace  # T_1, or T_1 / k if trace_per_label
     cdef readonly bint trace_per_label
+    # Nodes, labels and s of independent gradients that are not in the three sums yet; None mostly.
+    cdef readonly object unfinished
 
 
 cdef void to_psi(GradientStore store, ScoreBuffers buffers, Py_ssize_t k, double diagonal) noexcept nogil
@@ -59,6 +61,15 @@ cdef Py_ssize_t predict(
 cdef void store_gradient(
     GradientStore store, LabelHistory history, ScoreBuffers buffers, node_t u, Py_ssize_t y, const Evidence* evidence,
     bint independent,
+) noexcept nogil
+
+
+cdef void store_independent(
+    GradientStore store, LabelHistory history, const node_t[::1] nodes, const int32_t[::1] labels, const double[::1] s,
+) noexcept nogil
+
+cdef void forget_gradient(
+    GradientStore store, LabelHistory history, ScoreBuffers buffers, node_t u, double diagonal,
 ) noexcept nogil
 
 

@@ -7,8 +7,10 @@ from libc.stdlib cimport qsort
 
 import numpy as np
 
+from nx_fastonl._lib.arrays import check_restored
+
 from nx_fastonl._lib.typedefs cimport node_t
-from nx_fastonl.learners._history cimport LabelHistory, count_label
+from nx_fastonl.learners._history cimport LabelHistory, drop_label, record_label
 
 STORED_GRADIENT = np.dtype([("s", np.float64), ("label", np.int32), ("dense", np.int32)])
 
@@ -51,6 +53,7 @@ cdef class GradientStore:
         self.n_free = 0
         self.total = np.zeros(4)
         self.energy = self.single_energy = self.used_trace = 0.0
+        self.unfinished = None
         self.trace, self.trace_per_label, self.constant = trace, trace_per_label, constant
 
     @property
@@ -94,10 +97,6 @@ cdef class GradientStore:
             found[self.stored[u].label] = -self.stored[u].s
         return found
 
-    def label(self, node_t u):
-        """The label that was learned of node u; None if none was."""
-        return self.stored[u].label if self.stored[u].s != 0.0 else None
-
     def scale(self, node_t u):
         """The factor s of what is stored of node u; 0 where nothing is."""
         return self.stored[u].s
@@ -106,24 +105,12 @@ cdef class GradientStore:
         """The sum of all gradients, over k labels."""
         return np.array(self.total[:k])
 
-    def store_independent(
-        self, LabelHistory history, const node_t[::1] nodes, const int32_t[::1] labels, const double[::1] s,
-        const double[::1] total, double energy, double single_energy, double used_trace,
-    ):
-        """Store -e_y for each of these new nodes, and count their labels.
-
-        The caller has computed the new sum of gradients, and what is added to the other sums. There must be room for
-        the labels.
-        """
-        cdef Py_ssize_t i
-        for i in range(nodes.shape[0]):
-            self.stored[nodes[i]] = StoredGradient(s[i], labels[i], 0)
-            count_label(history, labels[i], -1)
-        for i in range(total.shape[0]):
-            self.total[i] = total[i]
+    def finish(self, double energy, double single_energy, double used_trace):
+        """Add what `store_independent` left out of the sums."""
         self.energy += energy
         self.single_energy += single_energy
         self.used_trace += used_trace
+        self.unfinished = None
 
     def copy(self):
         return _restored(*self.__reduce__()[1])
@@ -131,15 +118,29 @@ cdef class GradientStore:
     def __reduce__(self):
         arrays = (self._stored.copy(), np.array(self.dense), np.array(self.free), np.array(self.total))
         sums = (self.energy, self.single_energy, self.used_trace)
-        return _restored, (arrays, (self.n_dense, self.n_free), sums, (self.trace, self.trace_per_label, self.constant))
+        settings = (self.trace, self.trace_per_label, self.constant)
+        return _restored, (arrays, (self.n_dense, self.n_free), sums, settings, self.unfinished)
 
 
-def _restored(arrays, sizes, sums, settings):
+def _restored(arrays, sizes, sums, settings, unfinished):
+    stored, dense, free, total = (np.array(array) for array in arrays)
     cdef GradientStore store = GradientStore(1, *settings)
-    stored, store.dense, store.free, store.total = arrays
     store.stored = store._stored = stored
+    store.dense, store.free, store.total = dense, free, total
     store.n_dense, store.n_free = sizes
     store.energy, store.single_energy, store.used_trace = sums
+    check_restored(dense.shape == (len(free), len(total)), "gradients")
+    check_restored(0 < store.n_dense <= len(dense) and 0 <= store.n_free < store.n_dense, "gradients")
+    for numbers, most in (
+        (stored["label"], len(total)), (stored["dense"], store.n_dense), (free[: store.n_free], store.n_dense),
+    ):
+        check_restored(numbers.size == 0 or (numbers.min() >= 0 and numbers.max() < most), "gradients")
+    if unfinished is not None:
+        nodes, labels, s = (np.array(array) for array in unfinished)
+        check_restored(nodes.shape == labels.shape == s.shape, "gradients")
+        for numbers, most in ((nodes, len(stored)), (labels, len(total))):
+            check_restored(numbers.size == 0 or (numbers.min() >= 0 and numbers.max() < most), "gradients")
+        store.unfinished = (nodes, labels, s)
     return store
 
 
@@ -270,6 +271,21 @@ cdef Py_ssize_t predict(
     return drawn_label(buffers, history.k, draw)
 
 
+cdef void store_independent(
+    GradientStore store, LabelHistory history, const node_t[::1] nodes, const int32_t[::1] labels,
+    const double[::1] s,
+) noexcept nogil:
+    """Store -e_y for each of these new nodes, and record their labels. There must be room for the labels.
+
+    `energy`, `single_energy` and `used_trace` do not change: see `GradientStore.finish`.
+    """
+    cdef Py_ssize_t i
+    for i in range(nodes.shape[0]):
+        store.stored[nodes[i]] = StoredGradient(s[i], labels[i], 0)
+        store.total[labels[i]] -= 1.0
+        record_label(history, nodes[i], labels[i])
+
+
 cdef void remove_gradient(
     GradientStore store, ScoreBuffers buffers, Py_ssize_t k, node_t u, double diagonal,
 ) noexcept nogil:
@@ -312,7 +328,7 @@ cdef void store_gradient(
     GradientStore store, LabelHistory history, ScoreBuffers buffers, node_t u, Py_ssize_t y, const Evidence* evidence,
     bint independent,
 ) noexcept nogil:
-    """Store the gradient of label y at node u in place of what was stored of it, and count the label.
+    """Store the gradient of label y at node u in place of what was stored of it, and record the label.
 
     The change of what is stored is left in `change`. `independent` ignores the scores: it takes the gradient at
     psi = 0, where no label is preferred. There must be room for the label, and for one more dense gradient.
@@ -320,7 +336,7 @@ cdef void store_gradient(
     cdef double loss, along = 0.0, squared = 0.0, total = 0.0, s = evidence.s
     cdef Py_ssize_t j, k = max(history.k, y + 1), support
     cdef int32_t dense
-    count_label(history, y, store.stored[u].label if store.stored[u].s != 0.0 else -1)
+    record_label(history, u, y)
     remove_gradient(store, buffers, k, u, evidence.diagonal)
     to_psi(store, buffers, k, evidence.diagonal)
     if independent:
@@ -356,6 +372,15 @@ cdef void store_gradient(
         buffers.new_size = max(buffers.new_size, fabs(store.dense[dense, j]))
     store.energy += evidence.diagonal * squared + 2.0 * along
     store.stored[u] = StoredGradient(s, <int32_t> y, dense)
+
+
+cdef void forget_gradient(
+    GradientStore store, LabelHistory history, ScoreBuffers buffers, node_t u, double diagonal,
+) noexcept nogil:
+    """Take the gradient and the label of node u out again. The change of what is stored is left in `change`."""
+    remove_gradient(store, buffers, history.k, u, diagonal)
+    drop_label(history, u)
+    buffers.new_size = 0.0
 
 
 def water_filling(const double[::1] psi):

@@ -29,3 +29,6 @@ def learn(
     diagonal: float,
     independent: bool,
 ) -> None: ...
+def forget(
+    engine: Engine, history: LabelHistory, scores: NDArray[np.float64], u: int, *, diagonal: float
+) -> None: ...

@@ -4,14 +4,16 @@ from libc.stdint cimport int32_t
 
 from nx_fastonl._lib.typedefs cimport node_t
 from nx_fastonl.learners._history cimport LabelHistory
-from nx_fastonl.learners._relaxation cimport Evidence, GradientStore, ScoreBuffers, predict, store_gradient
+from nx_fastonl.learners._relaxation cimport (
+    Evidence, GradientStore, ScoreBuffers, forget_gradient, predict, store_gradient,
+)
 
 
 cdef class Engine:
-    """Computes scores, and updates what learning a label changes beside the stored gradients.
+    """Computes scores, and updates what learning or forgetting a label changes beside the stored gradients.
 
-    Learning calls `reserve`, stores the gradient, then calls `add` and `settle`. `reserve` and `settle` do what takes
-    memory or time, and may raise. `add` may not raise. If `settle` is interrupted, the label is learned, and the owner
+    Both call `reserve`, change the stored gradient, then call `add` and `settle`. `reserve` and `settle` do what takes
+    memory or time, and may raise. `add` may not raise. If `settle` is interrupted, the change is made, and the owner
     of the engine finishes the work later.
     """
 
@@ -83,3 +85,16 @@ def learn(
         buffers.scores[j] = scores[j]
     with nogil:
         learn_step(engine, history, buffers, u, y, &evidence, independent)
+
+
+def forget(Engine engine, LabelHistory history, const double[::1] scores, node_t u, *, double diagonal):
+    """Forget the label of node u, whose scores were read before: all or nothing, as `learn_step`."""
+    cdef ScoreBuffers buffers = ScoreBuffers(engine.gradients.lanes)
+    cdef Py_ssize_t j
+    for j in range(scores.shape[0]):
+        buffers.scores[j] = scores[j]
+    with nogil:
+        engine.reserve()
+        forget_gradient(engine.gradients, history, buffers, u, diagonal)
+        engine.add(u, history.k, buffers)
+        engine.settle(u, history.k, buffers)

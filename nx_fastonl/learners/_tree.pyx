@@ -8,6 +8,7 @@ import numpy as np
 from nx_fastonl._lib.signals cimport EDGES_PER_POLL, poll_signals
 from nx_fastonl._lib.typedefs cimport node_t
 from nx_fastonl.graph._view cimport GraphView
+from nx_fastonl.learners._history cimport LabelHistory, drop_label, record_label
 
 
 cdef inline uint64_t next_bits(uint64_t* state) noexcept nogil:
@@ -64,7 +65,10 @@ cdef int64_t walk(
     GraphView graph, const double[::1] cumulative, int64_t[::1] edges, unsigned char[::1] in_tree,
     Py_ssize_t* start, Py_ssize_t* position, uint64_t* state, int64_t steps,
 ) noexcept nogil:
-    """Go on from node `position` of the walk that began at `start`, for at most `steps` steps; return those left."""
+    """Go on from node `position` of the walk that began at `start`, for at most `steps` steps; return those left.
+
+    -1 means that the walk came to a node without edges, from which it cannot go on.
+    """
     cdef Py_ssize_t u
     while start[0] < in_tree.shape[0]:
         u = position[0]
@@ -73,6 +77,8 @@ cdef int64_t walk(
                 position[0] = u
                 return 0
             steps -= 1
+            if graph.starts[u] == graph.stops[u]:
+                return -1  # only in a graph that is not symmetric
             edges[u] = random_edge(cumulative, graph.starts[u], graph.stops[u], state)
             u = graph.indices[edges[u]]
         u = start[0]
@@ -95,12 +101,14 @@ def spanning_tree(
     cdef int64_t[::1] edges_out = edges
     cdef Py_ssize_t start = 0, position = 0
     cdef uint64_t state = seed
-    cdef int64_t taken = 0
+    cdef int64_t taken = 0, left
     while start < in_tree.shape[0]:
         if taken >= max_steps:
             return None
         with nogil:
-            walk(graph, cumulative, edges_out, in_tree, &start, &position, &state, EDGES_PER_POLL)
+            left = walk(graph, cumulative, edges_out, in_tree, &start, &position, &state, EDGES_PER_POLL)
+        if left < 0:
+            return None
         taken += EDGES_PER_POLL
         poll_signals()
     return edges
@@ -156,15 +164,43 @@ def line_up(const node_t[::1] parents, const double[::1] weights):
 # `occupied` is a complete binary tree over the positions: leaf `leaves + p` tells whether position p is labelled, an
 # inner node i whether either of 2 i and 2 i + 1 is.
 
+cdef void occupy_node(unsigned char[:, ::1] occupied, const node_t[:, ::1] positions, node_t u) noexcept nogil:
+    cdef Py_ssize_t tree, i, leaves = occupied.shape[1] // 2
+    for tree in range(occupied.shape[0]):
+        i = leaves + positions[tree, u]
+        while i > 0 and not occupied[tree, i]:
+            occupied[tree, i] = True
+            i //= 2
+
+
 def occupy(unsigned char[:, ::1] occupied, const node_t[:, ::1] positions, const node_t[::1] nodes):
     """Mark the positions of these nodes on every line."""
-    cdef Py_ssize_t j, tree, i, leaves = occupied.shape[1] // 2
+    cdef Py_ssize_t j
     for j in range(nodes.shape[0]):
-        for tree in range(occupied.shape[0]):
-            i = leaves + positions[tree, nodes[j]]
-            while i > 0 and not occupied[tree, i]:
-                occupied[tree, i] = True
-                i //= 2
+        occupy_node(occupied, positions, nodes[j])
+
+
+def learn(
+    LabelHistory history, unsigned char[:, ::1] occupied, const node_t[:, ::1] positions, const node_t[::1] nodes,
+    const int32_t[::1] labels,
+):
+    """Record the labels of these nodes, and mark their positions on every line. There must be room for the labels."""
+    cdef Py_ssize_t j
+    for j in range(nodes.shape[0]):
+        record_label(history, nodes[j], labels[j])
+        occupy_node(occupied, positions, nodes[j])
+
+
+def forget(LabelHistory history, unsigned char[:, ::1] occupied, const node_t[:, ::1] positions, node_t u):
+    """Drop the label of node u, and clear its positions."""
+    cdef Py_ssize_t tree, i, leaves = occupied.shape[1] // 2
+    drop_label(history, u)
+    for tree in range(occupied.shape[0]):
+        i = leaves + positions[tree, u]
+        occupied[tree, i] = False
+        while i > 1 and not occupied[tree, i ^ 1]:
+            i //= 2
+            occupied[tree, i] = False
 
 
 cdef Py_ssize_t nearest_before(const unsigned char[::1] occupied, Py_ssize_t position) noexcept nogil:
@@ -207,7 +243,7 @@ cdef inline void add_vote(double[::1] votes, Py_ssize_t label, double vote) noex
 
 def vote(
     const unsigned char[:, ::1] occupied, const node_t[:, ::1] order, const node_t[:, ::1] positions,
-    const double[:, ::1] distances, const int32_t[:, ::1] begins, const int32_t[::1] labels, Py_ssize_t u,
+    const double[:, ::1] distances, const int32_t[:, ::1] begins, LabelHistory history, Py_ssize_t u,
     double[::1] votes,
 ):
     """Every line votes for the label of the labelled node nearest to u; two equally near ones share the vote."""
@@ -223,6 +259,6 @@ def vote(
         if after >= 0 and begins[tree, after] == begins[tree, here]:
             to_after = distances[tree, after] - distances[tree, here]
         if to_before < INFINITY and to_before <= to_after:
-            add_vote(votes, labels[order[tree, before]], 1.0 if to_before < to_after else 0.5)
+            add_vote(votes, history.marks[order[tree, before]] - 1, 1.0 if to_before < to_after else 0.5)
         if to_after < INFINITY and to_after <= to_before:
-            add_vote(votes, labels[order[tree, after]], 1.0 if to_after < to_before else 0.5)
+            add_vote(votes, history.marks[order[tree, after]] - 1, 1.0 if to_after < to_before else 0.5)

@@ -28,7 +28,8 @@ class Learner(ABC):
     Attributes
     ----------
     history : LabelHistory
-        How often and since when each label was seen; the labeler shares it.
+        The labels of the nodes that were learned. It changes in the same compiled call as all else that learning
+        changes.
     """
 
     history: LabelHistory
@@ -48,7 +49,7 @@ class Learner(ABC):
 
     @abstractmethod
     def learn(self, u: int, y: int) -> None:
-        """Learn label `y` of node `u`, in place of another that it had. There must be room for the label."""
+        """Learn label `y` of node `u`, in place of another that it had: all or nothing. There must be room for it."""
 
     @abstractmethod
     def learn_many(self, rows: NDArray[np.int32], labels: NDArray[np.int32]) -> None:
@@ -91,8 +92,8 @@ class Learner(ABC):
         return _as_codes(predicted)
 
     @abstractmethod
-    def label_of(self, u: int) -> int | None:
-        """The label that was learned of node u; None if none was."""
+    def forget(self, u: int) -> None:
+        """Take the label of node `u`, which was learned, out again: all or nothing."""
 
     def certify(self, u: int, max_operations: int) -> Certificate | None:  # noqa: ARG002  most learners cannot
         """The label that the exact kernel gives to node u, as far as that can be proved; None if there is no proof."""

@@ -82,27 +82,34 @@ class ColumnLearner(RelaxationLearner):
     def learn_many(self, rows: NDArray[np.int32], labels: NDArray[np.int32]) -> None:
         """Learn each of these nodes as if it were the only one, so that their order does not matter."""
         with self.lock:
+            k = max(self.k, int(labels.max(initial=-1)) + 1)
             history, gradients = self.history.copy(), self.gradients.copy()
+            history.reserve(k)
+            gradients.reserve(k, len(rows))
             row_scores = None if self._row_scores is None else self._row_scores.copy()
-            gradients.reserve(self.k, len(rows))
-            before = (self.gradients, self._row_scores)
-            self.gradients, self._row_scores = gradients, row_scores
-            try:
-                for u, y in zip(rows.tolist(), labels.tolist(), strict=True):
-                    self._learn(u, y, self._evidence(u), independent=True)
-            except BaseException:
-                self.gradients, self._row_scores = before
-                self.history.restore(history)
-                raise
+            for u, y in zip(rows.tolist(), labels.tolist(), strict=True):
+                scores, _, diagonal, s = self._evidence_from(u, gradients, row_scores, history.k)
+                engine = self._engine(u, gradients, row_scores)
+                _stream.learn(engine, history, scores, u, y, s=s, diagonal=diagonal, independent=True)
+            # One call in C: whatever interrupts this, all of it is replaced or nothing.
+            self.__dict__.update(history=history, gradients=gradients, _row_scores=row_scores)
 
     def _learn(self, u: int, y: int, evidence: Evidence, *, independent: bool) -> None:
-        if self._row_scores is None:
-            engine = _stream.Engine(self.gradients)
-        else:
-            column = self._column(u)
-            engine = _columns.RowEngine(self.gradients, self._row_scores, column.nodes, column.values)
         scores, _, diagonal, s = evidence
+        engine = self._engine(u, self.gradients, self._row_scores)
         _stream.learn(engine, self.history, scores, u, y, s=s, diagonal=diagonal, independent=independent)
+
+    def _forget(self, u: int, evidence: Evidence) -> None:
+        engine = self._engine(u, self.gradients, self._row_scores)
+        _stream.forget(engine, self.history, evidence.scores, u, diagonal=evidence.diagonal)
+
+    def _engine(
+        self, u: int, gradients: _relaxation.GradientStore, row_scores: NDArray[np.float64] | None
+    ) -> _stream.Engine:
+        if row_scores is None:
+            return _stream.Engine(gradients)
+        column = self._column(u)
+        return _columns.RowEngine(gradients, row_scores, column.nodes, column.values)
 
     def _column(self, u: int) -> Column:
         """The column of node u. The latest is stored, so that learning a node just predicted needs no second one."""
@@ -114,14 +121,18 @@ class ColumnLearner(RelaxationLearner):
         return column
 
     def _evidence(self, u: int) -> Evidence:
+        # Without the lock: a stream in another thread, which holds it for seconds, only adds to what is read here.
+        return self._evidence_from(u, self.gradients, self._row_scores, self.k)
+
+    def _evidence_from(
+        self, u: int, gradients: _relaxation.GradientStore, row_scores: NDArray[np.float64] | None, k: int
+    ) -> Evidence:
+        """The evidence at node u over k labels, from these gradients."""
         column = self._column(u)
-        constant = self.gradients.constant
+        constant = gradients.constant
         diagonal = column.factor * column.s * column.own + constant
-        k = self.k  # read once, as another thread may add a label
         if k == 0:
             return Evidence(np.zeros(0), 0.0, diagonal, column.s)
-        # Without the lock: a stream in another thread, which holds it for seconds, only adds to what is read here.
-        gradients, row_scores = self.gradients, self._row_scores
         scores, magnitude = _relaxation.column_scores(gradients, column.nodes, column.values, k)
         shift = constant * gradients.sums(k)
         if row_scores is not None:

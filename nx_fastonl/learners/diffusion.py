@@ -9,28 +9,22 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from nx_fastonl._lib.arrays import check_restored
 from nx_fastonl.kernels.graph_kernel import GraphKernel
 from nx_fastonl.learners._diffusion import DiffusionStore
+from nx_fastonl.learners.elimination import LaneElimination
 from nx_fastonl.push._workspace import Workspace
 
-__all__ = ["Diffusion", "Sources"]
+__all__ = ["Diffusion"]
 
 # The relative rounding error of one operation in double precision is at most this.
 UNIT_ROUNDOFF = float(np.finfo(np.float64).eps)
 
 
-class Sources(NamedTuple):
-    """Masses that distinct nodes get, each in the lane of a label. The labels are sorted."""
-
-    nodes: NDArray[np.int32]
-    masses: NDArray[np.float64]
-    labels: NDArray[np.int32]
-
-
 class _Extremes(NamedTuple):
     """The largest values over all nodes."""
 
-    neighbours_per_c: float
+    allowance_per_c: float
     pivot_per_c: float
     s_per_c: float
 
@@ -38,8 +32,9 @@ class _Extremes(NamedTuple):
 class Diffusion:
     """The estimates Z and residuals R of ``H Z + R = B``, a column for each label. Learning adds sources to B.
 
-    When all is settled, ``|R[u]| < theta * neighbours[u]`` in every lane, with ``theta = rate * mass``. `mass` is the
-    sum over nodes of the largest magnitude of their sources.
+    When all is settled, ``|R[u]| < theta * allowance[u]`` in every lane, with ``theta = rate * mass``. `mass` is the
+    sum over nodes of the largest magnitude of their sources. The allowance is the number of neighbours, and no less than
+    `_least_allowance`.
 
     Parameters
     ----------
@@ -60,13 +55,19 @@ class Diffusion:
 
     def __init__(self, kernel: GraphKernel, epsilon: float, dtype: np.dtype[Any]) -> None:
         self.kernel = kernel
-        self.store = DiffusionStore(len(kernel.graph), kernel.push_epsilon(epsilon), dtype == np.float32)
+        self.store = DiffusionStore(
+            len(kernel.graph), kernel.push_epsilon(epsilon), _least_allowance(kernel), dtype == np.float32
+        )
+        self.store.finish = LaneElimination(kernel.system, self.store)
         self.lock = threading.RLock()
 
     def __getstate__(self) -> dict[str, Any]:
         return {name: value for name, value in self.__dict__.items() if name != "lock"}
 
     def __setstate__(self, state: dict[str, Any]) -> None:
+        store, n = state["store"], len(state["kernel"].graph)
+        check_restored(len(store.slot_indices) == n, "diffusion")
+        store.finish = LaneElimination(state["kernel"].system, store)
         self.__dict__.update(state, lock=threading.RLock())
 
     @property
@@ -113,7 +114,7 @@ class Diffusion:
             view = self.kernel.system.view
             left, read = self.store.read_with_bound(view, workspace, u, nodes, estimate, c, found)
             own = float(np.abs(self.store.estimates[self.store.slot_indices[u]]).max())
-            settled, drift = self.largest_theta * self._extremes.neighbours_per_c, self._drift()
+            settled, drift = self.largest_theta * self._extremes.allowance_per_c, self._drift()
         # The sum of values R is at most `read` times max(|R| / c).
         rounding = UNIT_ROUNDOFF * (len(nodes) + 4) * (own + read * (settled + drift))
         return found, left * (settled + drift) + read * drift + rounding
@@ -124,7 +125,7 @@ class Diffusion:
         A push rounds Z, and R once at each end of an edge; adding a mass rounds R. Z is at most ``max(s / c)``, plus
         the largest settled residual over c. So each error is a few roundings of ``(c + D) Z``.
         """
-        largest = self._extremes.s_per_c + self.largest_theta * self._extremes.neighbours_per_c
+        largest = self._extremes.s_per_c + self.largest_theta * self._extremes.allowance_per_c
         unit = float(np.finfo(np.float32 if self.store.single else np.float64).eps)
         return 8.0 * unit * self.roundings * self._extremes.pivot_per_c * largest
 
@@ -134,35 +135,34 @@ class Diffusion:
         rows = np.arange(len(kernel.graph))
         c = kernel.c(rows)
         return _Extremes(
-            neighbours_per_c=float((np.diff(kernel.graph.indptr) / c).max()),
+            allowance_per_c=float((np.maximum(np.diff(kernel.graph.indptr), self.store.least_allowance) / c).max()),
             pivot_per_c=float(1.0 + (kernel.graph.degrees / c).max()),
             s_per_c=float((kernel.s(rows) / c).max()),
         )
 
-    def add(self, sources: Sources, mass: float) -> None:
-        """Add sources to B, and `mass` to the mass; push until all is settled.
-
-        If this raises, ``store.n_placements`` tells whether the sources were added. What was not pushed then is pushed
-        by the next call.
-        """
-        view = self.kernel.system.view
-        with self.lock:
-            self.settle()
-            self.store.place(view, *sources, mass)
-            present, starts = np.unique(sources.labels, return_index=True)
-            for label, nodes in zip(present.tolist(), np.split(sources.nodes, starts)[1:], strict=True):
-                with self.kernel.graph.scratch(Workspace) as workspace:
-                    self.store.settle(view, workspace, nodes, label, self.store.theta)
-
-    def take_back(self, sources: Sources, mass: float) -> None:
-        """Undo `add`, at once: what has to be pushed for that is pushed before more is added."""
-        nodes, masses, labels = sources
-        with self.lock:
-            self.store.place(self.kernel.system.view, nodes, -masses, labels, -mass)
-
     def settle(self) -> None:
-        """Finish what interrupted pushes left undone."""
+        """Push until all is settled: what was added, and what interrupted pushes left undone."""
         with self.lock:
             for label in self.store.unsettled_lanes:
                 with self.kernel.graph.scratch(Workspace) as workspace:
                     self.store.resettle(self.kernel.system.view, workspace, label)
+
+    def settle_at(self, rows: NDArray[np.int32], labels: NDArray[np.int32]) -> None:
+        """The same where masses were added to these nodes in the lanes of these labels, and all else is settled."""
+        order = np.argsort(labels, kind="stable")
+        present, starts = np.unique(labels[order], return_index=True)
+        with self.lock:
+            for label, nodes in zip(present.tolist(), np.split(rows[order], starts)[1:], strict=True):
+                with self.kernel.graph.scratch(Workspace) as workspace:
+                    self.store.settle(self.kernel.system.view, workspace, nodes, label, self.store.theta)
+
+
+def _least_allowance(kernel: GraphKernel) -> float:
+    """The residual that may stay at any node, in units of theta.
+
+    The error of scores is bounded by the largest allowance over c. Where c is the same for all nodes, the hubs decide
+    about it, and pushing other nodes more finely than hubs costs much and proves nothing. This allows every node about
+    as much as the normalised Laplacian allows a node with an average number of neighbours.
+    """
+    neighbours = np.diff(kernel.graph.indptr)
+    return min(float(neighbours.max()), float(neighbours.mean()) * kernel.slowness)

@@ -9,14 +9,14 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from nx_fastonl._lib.arrays import check_restored
 from nx_fastonl.kernels.graph_kernel import GraphKernel
-from nx_fastonl.learners import _relaxation, _stream
+from nx_fastonl.learners import _diffusion, _relaxation, _stream
 from nx_fastonl.learners._columns import PushEngine
-from nx_fastonl.learners._diffusion import DiffusionEngine
 from nx_fastonl.learners._history import LabelHistory
 from nx_fastonl.learners.base import Certificate
 from nx_fastonl.learners.columns import ColumnLearner, PushColumns
-from nx_fastonl.learners.diffusion import UNIT_ROUNDOFF, Diffusion, Sources
+from nx_fastonl.learners.diffusion import UNIT_ROUNDOFF, Diffusion
 from nx_fastonl.learners.relaxation import Evidence, RelaxationLearner
 from nx_fastonl.push._workspace import Workspace
 from nx_fastonl.push.local import diagonal_entries, local_push
@@ -75,7 +75,9 @@ class FastONL(RelaxationLearner):
         self.lock = self.diffusion.lock  # scores and the sum of gradients change together
 
     def __setstate__(self, state: dict[str, Any]) -> None:
-        self.__dict__.update(state, lock=state["diffusion"].lock)
+        super().__setstate__(state)
+        check_restored(self.diffusion.store.lanes >= self.k, "diffusion")
+        self.lock = self.diffusion.lock
 
     def blank(self, history: LabelHistory) -> FastONL:
         return FastONL(self.kernel, history, **self._settings)
@@ -102,31 +104,30 @@ class FastONL(RelaxationLearner):
 
     def learn_many(self, rows: NDArray[np.int32], labels: NDArray[np.int32]) -> None:
         s = self.kernel.s(rows)
-        mass = float(s.sum())
-        order = np.argsort(labels, kind="stable")
-        sources = Sources(rows[order], -s[order], labels[order])
         with self.lock:
-            k = max(self.k, int(labels.max(initial=-1)) + 1)
-            gradient_sum = self.gradients.sums(k)
-            before, _ = self._sums(rows, labels, s, gradient_sum)
-            gradient_sum -= np.bincount(labels, minlength=k)
-            placements, n_learned = self.diffusion.store.n_placements, self.history.n_learned
-            try:
-                self.diffusion.add(sources, mass)
-                after, diagonals = self._sums(rows, labels, s, gradient_sum)
+            self.finish()
+            energy, single_energy = (-self._sums(rows, labels, s)[0]).tolist()
+            view, store = self.kernel.system.view, self.diffusion.store
+            sums = (energy, single_energy)
+            _diffusion.learn_together(self.gradients, self.history, view, store, rows, labels, s, *sums)
+            self.diffusion.settle_at(rows, labels)
+            self.finish()
+
+    def finish(self) -> None:
+        """Finish what an interrupted call left undone."""
+        with self.lock:
+            self.diffusion.settle()
+            unfinished = self.gradients.unfinished
+            if unfinished is not None:
                 # The sum of M over pairs with at least one new node, from the scores of new nodes before and after.
-                energy, single_energy = (-(before + after)).tolist()
-                sums = (gradient_sum, energy, single_energy, diagonals)
-                self.gradients.store_independent(self.history, rows, labels, s, *sums)
-            except BaseException:
-                if self.diffusion.store.n_placements > placements and self.history.n_learned == n_learned:
-                    self.diffusion.take_back(sources, mass)
-                raise
+                after, diagonals = self._sums(*unfinished)
+                energy, single_energy = (-after).tolist()
+                self.gradients.finish(energy, single_energy, diagonals)
 
     def run(self, rows: NDArray[np.int32], labels: NDArray[np.int32], draws: NDArray[np.float64]) -> NDArray[np.int32]:
         predicted = np.empty(len(rows), dtype=np.int32)
         with self.kernel.graph.scratch(Workspace) as workspace, self.lock:
-            self.diffusion.settle()
+            self.finish()
             self.gradients.reserve(self.k, len(rows))
             engine = self._engine(workspace)
             _stream.run(engine, self.history, rows, self.kernel.s(rows), labels, draws, predicted)
@@ -138,7 +139,7 @@ class FastONL(RelaxationLearner):
         Pushing from u, ``H z + r = e_u``, gives the scores up to an error that falls with r: see
         `Diffusion.read_with_bound`.
         """
-        self.diffusion.settle()
+        self.finish()
         if self.k == 0:
             return Certificate(None, math.inf, 0.0, certain=False)
         epsilon = self.diffusion.read_epsilon(u)
@@ -172,16 +173,20 @@ class FastONL(RelaxationLearner):
         factor = self.kernel.a * self.kernel.s_of(u)
         return factor * row[:k] + shift, float(factor * off * (1.0 + UNIT_ROUNDOFF) + rounding)
 
-    def _engine(self, workspace: Workspace) -> DiffusionEngine:
+    def _engine(self, workspace: Workspace) -> _diffusion.DiffusionEngine:
         system = self.kernel.system
-        return DiffusionEngine(self.gradients, system.view, self.diffusion.store, workspace, self.kernel.a)
+        return _diffusion.DiffusionEngine(self.gradients, system.view, self.diffusion.store, workspace, self.kernel.a)
 
     def _learn(self, u: int, y: int, evidence: Evidence, *, independent: bool) -> None:
         scores, _, diagonal, s = evidence
         with self.kernel.graph.scratch(Workspace) as workspace, self.lock:
-            self.diffusion.settle()
             engine = self._engine(workspace)
             _stream.learn(engine, self.history, scores, u, y, s=s, diagonal=diagonal, independent=independent)
+
+    def _forget(self, u: int, evidence: Evidence) -> None:
+        with self.kernel.graph.scratch(Workspace) as workspace, self.lock:
+            engine = self._engine(workspace)
+            _stream.forget(engine, self.history, evidence.scores, u, diagonal=evidence.diagonal)
 
     def _evidence(self, u: int) -> Evidence:
         s = self.kernel.s_of(u)
@@ -189,32 +194,34 @@ class FastONL(RelaxationLearner):
         return Evidence(scores[0], float(np.abs(scores).max(initial=0.0)), float(diagonals[0]), s)
 
     def _scores(
-        self, rows: NDArray[np.int32], s: NDArray[np.float64], gradient_sum: NDArray[np.float64] | None = None
+        self, rows: NDArray[np.int32], s: NDArray[np.float64]
     ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
         """The scores of several nodes, and their entries of the diagonal of M."""
         with self.lock:
-            k = self.k if gradient_sum is None else len(gradient_sum)
-            lanes, diagonals = self.diffusion.read(rows)
-            shift = self.gradients.constant * (self.gradients.sums(k) if gradient_sum is None else gradient_sum)
+            self.finish()
+            return self._read(rows, s, self.k)
+
+    def _read(
+        self, rows: NDArray[np.int32], s: NDArray[np.float64], k: int
+    ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+        """The same for k labels, whether or not all is finished."""
+        lanes, diagonals = self.diffusion.read(rows)
         factor = self.kernel.a * s
         scores = factor[:, None] * lanes[:, :k]
         if self.gradients.constant != 0.0:
-            scores += shift
+            scores += self.gradients.constant * self.gradients.sums(k)
         # Estimated from below: with the negative constant it may fall below 0, though the exact entry is positive.
         return scores, np.maximum(factor * s * diagonals + self.gradients.constant, 0.0)
 
     def _sums(
-        self,
-        rows: NDArray[np.int32],
-        labels: NDArray[np.int32],
-        s: NDArray[np.float64],
-        gradient_sum: NDArray[np.float64],
+        self, rows: NDArray[np.int32], labels: NDArray[np.int32], s: NDArray[np.float64]
     ) -> tuple[NDArray[np.float64], float]:
         """Sums over nodes: of the score of their label, of all their scores, and of their entries of M's diagonal."""
         sums, trace = np.zeros(2), 0.0
+        k = max(self.k, int(labels.max(initial=-1)) + 1)
         for start in range(0, len(rows), READ_BATCH):
             batch = slice(start, start + READ_BATCH)
-            scores, diagonals = self._scores(rows[batch], s[batch], gradient_sum)
+            scores, diagonals = self._read(rows[batch], s[batch], k)
             sums += scores[np.arange(len(scores)), labels[batch]].sum(), scores.sum()
             trace += float(diagonals.sum())
         return sums, trace

@@ -9,6 +9,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from nx_fastonl._lib.arrays import check_restored
 from nx_fastonl.learners import _relaxation
 from nx_fastonl.learners._history import LabelHistory
 from nx_fastonl.learners.base import Learner
@@ -162,6 +163,8 @@ class RelaxationLearner(Learner):
         return {name: value for name, value in self.__dict__.items() if name != "lock"}
 
     def __setstate__(self, state: dict[str, Any]) -> None:
+        history, gradients = state["history"], state["gradients"]
+        check_restored(history.n == gradients.n and history.k <= gradients.lanes, "labels and gradients")
         self.__dict__.update(state, lock=threading.RLock())
 
     @abstractmethod
@@ -171,6 +174,10 @@ class RelaxationLearner(Learner):
     @abstractmethod
     def _learn(self, u: int, y: int, evidence: Evidence, *, independent: bool) -> None:
         """Learn label y of node u by the evidence; `independent` as if it were the only node."""
+
+    @abstractmethod
+    def _forget(self, u: int, evidence: Evidence) -> None:
+        """Forget the label of node u, by the evidence at it."""
 
     def _with_sharper_diagonal(self, u: int, evidence: Evidence) -> Evidence:  # noqa: ARG002  it may be exact already
         """The same with a more accurate diagonal entry, where it was only estimated."""
@@ -201,8 +208,10 @@ class RelaxationLearner(Learner):
             self.gradients.reserve(self.k, 1)
             self._learn(u, y, evidence, independent=False)
 
-    def label_of(self, u: int) -> int | None:
-        return self.gradients.label(u)
+    def forget(self, u: int) -> None:
+        """Take the gradient of node u out again; the others stay as they are."""
+        with self.lock:
+            self._forget(u, self._with_sharper_diagonal(u, self._evidence(u)))
 
     def stored_gradients(self) -> NDArray[np.float64]:
         """What is stored of each node, s times its gradient, as rows of a dense matrix: for tests."""

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from copy import copy
-from typing import cast
+from typing import Any, cast
 
 import numpy as np
 from numpy.typing import NDArray
 
+from nx_fastonl._lib.arrays import check_restored
 from nx_fastonl.graph.csr import CSRGraph
 from nx_fastonl.learners import _relaxation, _tree
 from nx_fastonl.learners._history import LabelHistory
@@ -21,14 +22,13 @@ MAX_STEPS_PER_EDGE = 10_000
 
 
 class _Voter(Learner):
-    """Stores the labels of nodes. Subclasses decide who votes."""
+    """Learns nothing beyond the labels themselves. Subclasses decide who votes."""
 
     guesses = False  # whether a node without a vote gets a random label rather than the most frequent one
 
     def __init__(self, graph: CSRGraph, history: LabelHistory) -> None:
         self.history = history
         self._graph = graph
-        self._labels = np.full(len(graph), -1, dtype=np.int32)
 
     def blank(self, history: LabelHistory) -> _Voter:
         other = copy(self)
@@ -40,11 +40,10 @@ class _Voter(Learner):
 
     def learn_many(self, rows: NDArray[np.int32], labels: NDArray[np.int32]) -> None:
         self.reserve_labels(int(labels.max(initial=-1)) + 1)
-        self.history.store(self._labels, rows, labels)
+        self.history.record(rows, labels)
 
-    def label_of(self, u: int) -> int | None:
-        y = int(self._labels[u])
-        return None if y < 0 else y
+    def forget(self, u: int) -> None:
+        self.history.drop(u)
 
     @abstractmethod
     def votes(self, u: int) -> NDArray[np.float64]:
@@ -76,7 +75,7 @@ class WeightedMajority(_Voter):
 
     def votes(self, u: int) -> NDArray[np.float64]:
         row = slice(self._graph.indptr[u], self._graph.indptr[u + 1])
-        labels = self._labels[self._graph.indices[row]]
+        labels = self.history.labels_of(self._graph.indices[row])
         voting = (labels >= 0) & (self._graph.indices[row] != u)
         weights = None if self._graph.weights is None else self._graph.weights[row][voting]
         return np.bincount(labels[voting], weights, minlength=self.k).astype(np.float64)
@@ -100,8 +99,22 @@ class WeightedTree(_Voter):
         lines = [random_line(graph, int(tree_seed)) for tree_seed in seeds]
         order, positions, distances, begins = (np.stack(arrays) for arrays in zip(*lines, strict=True))
         self._order, self._positions, self._distances, self._begins = order, positions, distances, begins
-        leaves = 1 << (len(graph) - 1).bit_length()
-        self._occupied = np.zeros((trees, 2 * leaves), dtype=np.uint8)
+        self._occupied = _no_leaves(positions)
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {name: value for name, value in self.__dict__.items() if name != "_occupied"}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        self.__dict__.update(state)
+        n = len(self._graph)
+        lines = {name: np.array(state[name]) for name in ("_order", "_positions", "_distances", "_begins")}
+        for name, line in lines.items():
+            check_restored(line.ndim == 2 and line.shape == (len(line), n), "trees")
+            check_restored(name == "_distances" or (line.min() >= 0 and line.max() < n), "trees")
+        check_restored(self.history.n == n, "trees")
+        occupied = _no_leaves(lines["_positions"])
+        _tree.occupy(occupied, lines["_positions"], self.history.learned()[0].astype(np.int32))
+        self.__dict__.update(lines, _occupied=occupied)
 
     def blank(self, history: LabelHistory) -> WeightedTree:
         other = cast(WeightedTree, super().blank(history))
@@ -109,13 +122,22 @@ class WeightedTree(_Voter):
         return other
 
     def learn_many(self, rows: NDArray[np.int32], labels: NDArray[np.int32]) -> None:
-        super().learn_many(rows, labels)
-        _tree.occupy(self._occupied, self._positions, rows)
+        self.reserve_labels(int(labels.max(initial=-1)) + 1)
+        _tree.learn(self.history, self._occupied, self._positions, rows, labels)
+
+    def forget(self, u: int) -> None:
+        _tree.forget(self.history, self._occupied, self._positions, u)
 
     def votes(self, u: int) -> NDArray[np.float64]:
         votes = np.zeros(self.k)
-        _tree.vote(self._occupied, self._order, self._positions, self._distances, self._begins, self._labels, u, votes)
+        _tree.vote(self._occupied, self._order, self._positions, self._distances, self._begins, self.history, u, votes)
         return votes
+
+
+def _no_leaves(positions: NDArray[np.int32]) -> NDArray[np.uint8]:
+    """For each line a complete binary tree over its positions, none of them occupied."""
+    trees, n = positions.shape
+    return np.zeros((trees, 2 << (n - 1).bit_length()), dtype=np.uint8)
 
 
 def random_tree(graph: CSRGraph, seed: int) -> tuple[NDArray[np.int32], NDArray[np.float64]]:

@@ -11,7 +11,7 @@ import networkx as nx
 
 from nx_fastonl._lib.checks import WEIGHT_RANGE, check_fraction
 from nx_fastonl.graph.csr import CSRGraph
-from nx_fastonl.graph.live import loses_directions
+from nx_fastonl.graph.live import may_be_one_sided
 from nx_fastonl.nxapi import algorithms
 
 # With fewer nodes, NetworkX takes less time than converting the graph. Its other functions are slower on any graph.
@@ -99,8 +99,8 @@ def _no_labels(given: Arguments) -> str | None:
     return "a CSRGraph has no node attributes, so no labels" if isinstance(given["G"], CSRGraph) else None
 
 
-def _two_sided(given: Arguments) -> str | None:
-    if isinstance(given["G"], nx.Graph) and loses_directions(given["G"]):
+def _one_sided(given: Arguments) -> str | None:
+    if isinstance(given["G"], nx.Graph) and may_be_one_sided(given["G"]):
         return "an undirected view of a directed graph may have two weights for an edge"
     return None
 
@@ -114,8 +114,8 @@ def _slow_alpha(given: Arguments) -> str | None:
 
 UNSUPPORTED: dict[str, tuple[Reason, ...]] = {
     "pagerank": (_bad_damping, _bad_masses),
-    "google_matrix": (_two_sided,),
-    "katz_centrality": (_bad_numbers, _bad_start, _two_sided),
+    "google_matrix": (_one_sided,),
+    "katz_centrality": (_bad_numbers, _bad_start, _one_sided),
     "local_and_global_consistency": (_no_labels,),
     "harmonic_function": (_no_labels,),
 }

@@ -118,11 +118,21 @@ def diagonal_entries(
     entries, masses = np.empty(len(rows)), np.empty(len(rows))
     if system.omega > SLOW_OMEGA:
         for i, u in enumerate(rows.tolist()):
-            result = local_push(system, [u], [1.0], float(epsilons[i]))
-            z, r = result.estimate, result.residual
-            entries[i] = z[result.nodes == u][0] + r @ (z + r / system.pivots(result.nodes))
-            masses[i] = r.sum()
+            entries[i], masses[i] = _slow_diagonal_entry(system, u, float(epsilons[i]))
         return entries, masses
     with system.graph.scratch(Workspace) as workspace:
         _push.diagonal(system.view, workspace, rows, epsilons, entries, masses)
     return entries, masses
+
+
+def _slow_diagonal_entry(system: LinearSystem, u: int, epsilon: float) -> tuple[float, float]:
+    """The same for one row, by an adaptive push; exactly, where that is cheaper."""
+    component, elimination = int(system.graph.components[u]), system.elimination
+    result = local_push(system, [u], [1.0], epsilon, max_operations=elimination.patience(component))
+    rows = None if result.converged else elimination.rows(component)
+    if rows is not None:
+        source = (rows == u).astype(np.float64)
+        return float(elimination.solve(component, source) @ source), 0.0
+    z, r = result.estimate, result.residual
+    entry = z[result.nodes == u][0] + r @ (z + r / system.pivots(result.nodes))
+    return float(entry), float(r.sum())

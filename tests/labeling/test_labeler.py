@@ -212,7 +212,7 @@ def test_confidence_is_that_of_the_labels_known_by_now(data, G, kernel, trace):
     size = np.abs(M).sum()
     assert sums.energy - sums.single_energy / learner.k == pytest.approx(expected, abs=1e-10 * size)
     assert sums.used_trace == pytest.approx(sum(M[u, u] for u, _ in stream), abs=1e-10 * size)
-    learned = [learner.label_of(u) is not None for u in range(len(G))]
+    learned = learner.history.labels_of(np.arange(len(G))) >= 0
     assert sums.dense_in_use == (~one_entry & learned).sum()
 
 

@@ -65,13 +65,11 @@ def test_hundreds_of_labels():
 
 def history_of(counts, first_seen):
     """A history in which so many nodes have each label, and the labels were first seen in this order."""
-    history = LabelHistory()
-    for y in sorted(range(len(counts)), key=first_seen.__getitem__):
-        if counts[y]:
-            history.count(y)
-    for y, count in enumerate(counts):
-        for _ in range(count - 1):
-            history.count(y)
+    history = LabelHistory(sum(counts), len(counts))
+    early = sorted((y for y in range(len(counts)) if counts[y]), key=first_seen.__getitem__)
+    late = [y for y, count in enumerate(counts) for _ in range(count - 1)]
+    labels = np.array([*early, *late], dtype=np.int32)
+    history.record(np.arange(len(labels), dtype=np.int32), labels)
     return history
 
 
@@ -89,23 +87,42 @@ def test_ties_go_to_the_frequent_then_to_the_early():
     assert best([1.0, 1.0 + 1e-14, 0.5], [2, 1, 9], [7, 3, 0]) == 0
     assert best([1.0, 1.0 + 1e-9, 0.5], [2, 1, 9], [7, 3, 0]) == 1
     assert best([1.0, 1.0 + 1e-9, 0.5], [2, 1, 9], [7, 3, 0], magnitude=1e5) == 0
-    assert _relaxation.best(LabelHistory(2), np.zeros(2), 0.0) == 0
+    assert _relaxation.best(LabelHistory(0, 2), np.zeros(2), 0.0) == 0
 
 
 def test_a_label_that_has_just_joined_is_not_counted_yet():
-    assert _relaxation.best(LabelHistory(2), np.array([0.0, -1.0, -5.0]), 5.0) == 1
+    assert _relaxation.best(LabelHistory(0, 2), np.array([0.0, -1.0, -5.0]), 5.0) == 1
+
+
+def record(history, u, y):
+    history.reserve(y + 1)
+    history.record(np.array([u], dtype=np.int32), np.array([y], dtype=np.int32))
 
 
 def test_history_counts_nodes():
-    history = LabelHistory()
-    for y, old in [(1, -1), (0, -1), (1, -1), (5, 1), (1, 0)]:
-        history.count(y, old)
+    history = LabelHistory(10)
+    for u, y in [(3, 1), (7, 0), (2, 1), (2, 5), (7, 1)]:
+        record(history, u, y)
     assert (history.k, history.n_learned, history.label_counts.tolist()) == (6, 3, [0, 2, 0, 0, 0, 1])
+    assert [array.tolist() for array in history.learned()] == [[3, 7, 2], [1, 1, 5]]
+    assert history.labels_of([3, 9]).tolist() == [1, -1]
     other = pickle.loads(pickle.dumps(history))
-    other.count(0)
+    record(other, 9, 0)
     assert (other.n_learned, history.n_learned) == (4, 3)
-    history.restore(other)
-    assert history.label_counts.tolist() == [1, 2, 0, 0, 0, 1]
+    history.drop(3)
+    history.drop(4)  # which was not learned
+    assert (history.n_learned, history.label_of(3), history.label_counts.tolist()) == (2, None, [0, 1, 0, 0, 0, 1])
+    record(history, 3, 1)
+    assert history.learned()[0].tolist() == [7, 2, 3]
+
+
+def test_a_damaged_history_is_refused():
+    history = LabelHistory(3)
+    record(history, 0, 2)
+    restore, (sizes, arrays) = history.__reduce__()
+    for k, marks in [(9, [3, 0, 0]), (3, [4, 0, 0]), (3, [-1, 0, 0]), (3, [3, 0])]:
+        with pytest.raises(ValueError, match="the pickle is damaged: its labels"):
+            restore((k, *sizes[1:]), (*arrays[:2], np.array(marks, dtype=np.int32), arrays[3]))
 
 
 def test_large_scores_keep_their_digits():

@@ -26,7 +26,7 @@ def labelled_graphs(draw):
 @given(labelled_graphs())
 def test_weighted_majority(case):
     G, stream = case
-    learner = WeightedMajority(CSRGraph.from_networkx(G), LabelHistory(3))
+    learner = WeightedMajority(CSRGraph.from_networkx(G), LabelHistory(len(G), 3))
     for (u, y), votes in zip(stream, oracles.weighted_majority(oracles.adjacency(G), stream, 3), strict=True):
         assert_allclose(learner.votes(u), votes, rtol=1e-12)
         learner.learn(u, y)
@@ -92,7 +92,7 @@ def test_line_is_a_walk_over_the_tree(G, seed):
 @given(labelled_graphs(), st.integers(0, 1000))
 def test_weighted_tree_votes_for_the_nearest(case, seed):
     G, stream = case
-    learner = WeightedTree(CSRGraph.from_networkx(G), LabelHistory(3), 3, seed)
+    learner = WeightedTree(CSRGraph.from_networkx(G), LabelHistory(len(G), 3), 3, seed)
     lines = zip(learner._positions, learner._distances, learner._begins, strict=True)
     distances = []
     for positions, along, begins in lines:

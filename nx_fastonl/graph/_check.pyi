@@ -1,0 +1,8 @@
+from typing import Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+def find_fault(
+    indptr: NDArray[np.int64], indices: NDArray[np.int32], weights: NDArray[np.float64] | None, *, symmetric: bool
+) -> Literal["twice", "one-sided"] | None: ...
