@@ -2,13 +2,46 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import math
+from collections.abc import Collection
+from itertools import islice
 from numbers import Integral, Real
 
 # Sums and quotients of weights inside this range neither overflow nor vanish.
 WEIGHT_RANGE = (1e-100, 1e100)
 # Closer to 0 or 1 than this, alpha and 1 - alpha no longer have enough digits to compute with.
 SMALLEST_FRACTION = 1e-12
+# A count may be far too large, as one that means "no limit" is. Beyond this it is a mistake.
+LARGEST_COUNT = 10**100
+# What of a value is shown in a message: this many characters, this many values of a collection.
+SHOWN_CHARACTERS = 120
+SHOWN_VALUES = 5
+
+
+def shortened(value: object) -> str:
+    """The value as messages show it: its `repr`, or the beginning of that if it is long."""
+    if isinstance(value, int) and value.bit_length() > SHOWN_CHARACTERS * math.log2(10):
+        digits = math.ceil(value.bit_length() * math.log10(2))
+        return f"{'a negative' if value < 0 else 'an'} integer of about {digits:,} digits"
+    try:
+        text = repr(value)
+    except ValueError:  # Python refuses to write integers of more than 4,300 digits, here inside of another value
+        return f"a {type(value).__name__} with an integer that is too long to show"
+    return cut(text)
+
+
+def cut(text: str) -> str:
+    """The text, or the beginning of one that is too long for a message."""
+    if len(text) <= SHOWN_CHARACTERS:
+        return text
+    return f"{text[:SHOWN_CHARACTERS]}... ({len(text):,} characters)"
+
+
+def a_few(values: Collection[object]) -> str:
+    """The first of these values, as messages show them, and how many others there are."""
+    shown = ", ".join(map(shortened, islice(values, SHOWN_VALUES)))
+    others = len(values) - SHOWN_VALUES
+    return f"{shown} and {others:,} more" if others > 0 else shown
 
 
 def check_fraction(name: str, value: float) -> float:
@@ -21,15 +54,15 @@ def check_strictly_between(name: str, value: float, least: float, most: float) -
     if not least + SMALLEST_FRACTION <= value <= most - SMALLEST_FRACTION:
         raise ValueError(
             f"{name} must lie strictly between {least:g} and {most:g}, and {SMALLEST_FRACTION:g} away from both, "
-            f"got {value!r}"
+            f"got {shortened(value)}"
         )
 
 
 def check_positive(name: str, value: float) -> float:
     _check_number(name, value)
-    plain = float(value)  # single precision could not be compared with the largest number
+    plain = _as_float(value)  # single precision could not be compared with the largest number
     if not 0.0 < plain <= WEIGHT_RANGE[1]:
-        raise ValueError(f"{name} must be a positive number up to {WEIGHT_RANGE[1]:g}, got {value!r}")
+        raise ValueError(f"{name} must be a positive number up to {WEIGHT_RANGE[1]:g}, got {shortened(value)}")
     return plain
 
 
@@ -39,8 +72,8 @@ def check_at_least_zero(name: str, value: float) -> None:
 
 def check_between(name: str, value: float, least: float, most: float) -> None:
     _check_number(name, value)
-    if not least <= float(value) <= most:
-        raise ValueError(f"{name} must lie between {least:g} and {most:g}, got {value!r}")
+    if not least <= _as_float(value) <= most:
+        raise ValueError(f"{name} must lie between {least:g} and {most:g}, got {shortened(value)}")
 
 
 def check_count(name: str, value: int | None, least: int = 1) -> None:
@@ -48,11 +81,13 @@ def check_count(name: str, value: int | None, least: int = 1) -> None:
         check_whole(name, value, least)
 
 
-def check_whole(name: str, value: int, least: int) -> None:
+def check_whole(name: str, value: int, least: int, most: int = LARGEST_COUNT) -> None:
     if isinstance(value, bool) or not isinstance(value, Integral):
-        raise TypeError(f"{name} must be a whole number, got {value!r}")
+        raise TypeError(f"{name} must be a whole number, got {shortened(value)}")
     if value < least:
-        raise ValueError(f"{name} must be at least {least}, got {value!r}")
+        raise ValueError(f"{name} must be at least {least}, got {shortened(value)}")
+    if value > most:
+        raise ValueError(f"{name} must be at most {most:g}, got {shortened(value)}")
 
 
 def check_jobs(name: str, value: int | None) -> None:
@@ -63,15 +98,16 @@ def check_jobs(name: str, value: int | None) -> None:
 
 def check_mapping(name: str, value: object) -> None:
     if not hasattr(value, "items"):
-        raise TypeError(f"{name} must be a dict {{node: value}}, got {value!r}")
+        raise TypeError(f"{name} must be a dict {{node: value}}, got {shortened(value)}")
 
 
 def _check_number(name: str, value: object) -> None:
     if isinstance(value, bool) or not isinstance(value, Real):
-        raise TypeError(f"{name} must be a number, got {value!r}")
+        raise TypeError(f"{name} must be a number, got {shortened(value)}")
 
 
-def a_few(values: Sequence[object], most: int = 5) -> str:
-    """The first of several values, and how many there are beyond these."""
-    listed = ", ".join(map(repr, values[:most]))
-    return f"[{listed}]" if len(values) <= most else f"[{listed}, ... and {len(values) - most:,} more]"
+def _as_float(value: float) -> float:
+    try:
+        return float(value)
+    except OverflowError:  # an integer or a fraction above the largest float, which every range excludes
+        return math.inf if value > 0 else -math.inf

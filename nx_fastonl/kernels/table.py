@@ -8,7 +8,7 @@ from typing import Literal, NamedTuple, TypedDict
 
 from numpy.typing import ArrayLike
 
-from nx_fastonl._lib.checks import WEIGHT_RANGE, check_at_least_zero, check_between, check_strictly_between
+from nx_fastonl._lib.checks import WEIGHT_RANGE, check_at_least_zero, check_between, check_strictly_between, shortened
 
 DEFAULT_SMOOTHNESS = 0.15
 # Outside this range, rounding loses either lam / n or the degree when the two are added.
@@ -90,7 +90,7 @@ def full_name(name: str) -> str:
     full = ALIASES.get(name, name) if isinstance(name, str) else None
     if full not in KERNELS:
         names = ", ".join(f'"{known}" ({recipe.alias})' for known, recipe in KERNELS.items())
-        raise ValueError(f"unknown kernel {name!r}; the kernels are {names}")
+        raise ValueError(f"unknown kernel {shortened(name)}; the kernels are {names}")
     return full
 
 
@@ -99,15 +99,16 @@ def checked_parameters(n: int, name: str, smoothness: float | None, parameters: 
     recipe = KERNELS[name]
     for parameter, value in parameters.items():
         if parameter not in KernelParameters.__annotations__:
-            raise TypeError(
-                f"there is no parameter {parameter!r}; kernels have {', '.join(KernelParameters.__annotations__)}"
-            )
+            known = ", ".join(KernelParameters.__annotations__)
+            raise TypeError(f"there is no parameter {shortened(parameter)}; kernels have {known}")
         if value is not None and parameter not in ("lam", *recipe.takes):
             takes = " and ".join(recipe.takes) or "neither beta, b nor S"
             raise TypeError(f"kernel {name!r} takes {takes}; it has no parameter {parameter}")
     lam, beta, b = parameters.get("lam"), parameters.get("beta"), parameters.get("b")
     if lam is not None and smoothness is not None:
-        raise ValueError(f"smoothness is lam / n: give one of them, got smoothness={smoothness!r} and lam={lam!r}")
+        raise ValueError(
+            f"smoothness is lam / n: give one of them, got smoothness={shortened(smoothness)} and lam={shortened(lam)}"
+        )
     smallest, largest = SMOOTHNESS_RANGE
     if lam is not None:
         check_between("lam", lam, smallest * n, largest * n)

@@ -216,6 +216,15 @@ def test_exact_matrix_of_a_large_graph_is_refused(monkeypatch, karate):
         ),
         ({"kernel": "K4", "S": 1e-12, "beta": 0}, "adds c = 1.5e-13 to the degree .* scale the weights down"),
         ({"epsilon": 0}, "epsilon must be a positive number"),
+        ({"smoothness": 10**400}, r"smoothness must lie between 1e-09 and 1e\+09, got an integer of about 401 digits"),
+        ({"lam": 10**400}, r"lam must lie between 3.4e-08 and 3.4e\+10, got an integer of about 401 digits"),
+        ({"kernel": "K4", "beta": 10**400}, r"beta must lie between 0 and 1e\+100, got an integer of about 401"),
+        ({"kernel": "K6", "b": -(10**400)}, r"b must lie between 0 and 1e\+100, got a negative integer of about 401"),
+        (
+            {"lam": 10**400, "smoothness": 1},
+            "give one of them, got smoothness=1 and lam=an integer of about 401 digits",
+        ),
+        ({"kernel": "K" * 1_000}, r"unknown kernel 'K{119}\.\.\. \(1,002 characters\); the kernels are"),
     ],
 )
 def test_values_out_of_range(karate, parameters, message):
