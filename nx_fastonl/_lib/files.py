@@ -1,25 +1,103 @@
-"""Files that are written completely or not at all."""
+"""Files that are written completely or not at all, by one process at a time."""
 
 from __future__ import annotations
 
+import errno
 import os
+import secrets
+import stat
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from hashlib import sha256
 from pathlib import Path
+
+# A temporary file that is older than this, in seconds, belongs to a process that was killed.
+ABANDONED_AFTER = 24 * 60 * 60
+# How long, in seconds, to wait for another process that writes the same file.
+LOCK_TIMEOUT = 60
 
 
 def write_file(path: Path, content: bytes) -> None:
-    """Replace the file by one with this content. If that fails, the file stays as it was.
+    """Replace the file by one with this content. If that fails, the file stays as it was, and the error names it.
 
-    The content first goes to a temporary file in the same folder, which then takes the name of the old one.
+    The content first goes to a temporary file in the same folder, which then takes the name of the old one. A process
+    that is killed leaves its temporary file behind. The next one that writes the same file removes it, if it is
+    older than a day.
     """
-    if path.exists() and not path.is_file():  # a device such as /dev/null is written to; a folder raises an error
-        path.write_bytes(content)
-        return
-    path = path.resolve()  # a symbolic link keeps pointing to the new file
-    temporary = path.with_name(f".{path.name}.{os.getpid()}.part")
+    with _errors_name(path):
+        if path.exists() and not path.is_file():  # a device such as /dev/null is written to; a folder raises an error
+            path.write_bytes(content)
+            return
+        target = Path(os.path.realpath(path))  # a symbolic link keeps pointing to the new file
+        if target.is_symlink():
+            raise OSError(errno.ELOOP, os.strerror(errno.ELOOP))
+        _replace(target, content)
+
+
+@contextmanager
+def locked(path: Path) -> Iterator[None]:
+    """Inside this block, no other process is inside a block for the same file. Needs filelock.
+
+    The operating system frees the lock when its holder ends, also if it is killed. The empty file ``.NAME.lock`` stays:
+    if it were removed, two processes could hold locks on two files of that name.
+    """
     try:
-        temporary.write_bytes(content)
-        if path.exists():
-            temporary.chmod(path.stat().st_mode)
-        temporary.replace(path)
+        from filelock import FileLock, Timeout
+    except ImportError as error:
+        raise ImportError("a file that several processes may write needs filelock: pip install filelock") from error
+    lock = FileLock(path.with_name(f".{path.name}.lock"), timeout=LOCK_TIMEOUT)
+    try:
+        with _errors_name(path):
+            lock.acquire()
+    except Timeout as error:
+        raise TimeoutError(
+            f"{path}: another process has held {lock.lock_file} for {LOCK_TIMEOUT} seconds; end it, then try again"
+        ) from error
+    try:
+        yield
     finally:
-        temporary.unlink(missing_ok=True)
+        lock.release()
+
+
+def _replace(target: Path, content: bytes) -> None:
+    mode = stat.S_IMODE(target.stat().st_mode) if target.exists() else None
+    # Other names than the target's own: that may be as long as names can be.
+    stem = f".nx-fastonl-{sha256(os.fsencode(target.name)).hexdigest()[:16]}-"
+    temporary = target.with_name(f"{stem}{secrets.token_hex(8)}.part")
+    # Until it has the permissions of the old file, nobody else may read it. Those of a new file follow the umask.
+    permissions = 0o666 if mode is None else 0o600
+    # "x": what somebody else has put there, such as a symbolic link, is neither written to nor removed.
+    file = open(temporary, "xb", opener=lambda name, flags: os.open(name, flags, permissions))  # noqa: SIM115
+    try:
+        with file:
+            file.write(content)
+            file.flush()
+            os.fsync(file.fileno())  # otherwise, after a power failure, the new name could belong to an empty file
+            written = os.fstat(file.fileno()).st_mtime
+        if mode is not None:
+            temporary.chmod(mode)
+        temporary.replace(target)
+    except BaseException:
+        with suppress(OSError):
+            temporary.unlink()
+        raise
+    _remove_abandoned(target.parent, stem, written)
+
+
+def _remove_abandoned(folder: Path, stem: str, now: float) -> None:
+    """Remove temporary files of processes that were killed. `now` is by the clock of the folder, perhaps a server's."""
+    for path in folder.glob(f"{stem}*.part"):
+        with suppress(OSError):  # another process may be faster
+            if now - path.lstat().st_mtime > ABANDONED_AFTER:
+                path.unlink()
+
+
+@contextmanager
+def _errors_name(path: Path) -> Iterator[None]:
+    """Errors of the operating system name this file, not a temporary one or none."""
+    try:
+        yield
+    except OSError as error:
+        if error.errno is None:
+            raise
+        raise OSError(error.errno, error.strerror, str(path)) from error
