@@ -8,7 +8,7 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from nx_fastonl._lib.checks import check_jobs, check_whole
+from nx_fastonl._lib.checks import check_jobs, check_whole, shortened
 from nx_fastonl.experiments import labeling, pushes, tables
 from nx_fastonl.experiments.base import Experiment, Record, Task, Work
 from nx_fastonl.experiments.graphs import data_from
@@ -23,6 +23,8 @@ __all__ = ["EXPERIMENTS", "run", "summary"]
 SMALL = ("political-blogs", "citeseer", "cora")
 LARGE = (*SMALL, "blogcatalog", "mnist-knn", "pubmed", "ogbn-arxiv")
 QUICK = ("karate", "digits")
+# All tasks are in memory before the first one runs.
+MAX_TRIALS = 100_000
 
 EXPERIMENTS: dict[str, Experiment] = {
     "accuracy": Experiment(
@@ -130,7 +132,7 @@ def run(
         in one process.
     out : path, default "results"
         The folder for the two files. Results that are in its CSV file, from an earlier or interrupted run, are not
-        computed again.
+        computed again. Several runs may use one folder at the same time.
     data_home : path, optional
         The folder with the datasets' files: see `nx_fastonl.datasets.data_folder`.
     progress : bool, default False
@@ -151,7 +153,8 @@ def run(
     ConnectionError
         If a dataset cannot be downloaded: see `nx_fastonl.datasets.fetch_cora`.
     ImportError
-        If pandas or matplotlib is not installed, or another package that a dataset, `n_jobs` or `progress` needs.
+        If pandas, matplotlib or filelock is not installed, or another package that a dataset, `n_jobs` or `progress`
+        needs.
 
     Examples
     --------
@@ -165,7 +168,7 @@ def run(
     experiment = _experiment(name)
     if trials is None:
         trials = 2 if quick else 10
-    check_whole("trials", trials, least=1)
+    check_whole("trials", trials, least=1, most=MAX_TRIALS)
     check_jobs("n_jobs", n_jobs)
     if graphs is None:
         graphs = QUICK if quick else experiment.graphs
@@ -218,8 +221,8 @@ def summary(name: str, frame: pd.DataFrame) -> pd.DataFrame:
 
 
 def _experiment(name: str) -> Experiment:
-    if name not in EXPERIMENTS:
-        raise ValueError(f"unknown experiment {name!r}; there are {', '.join(EXPERIMENTS)}")
+    if not isinstance(name, str) or name not in EXPERIMENTS:
+        raise ValueError(f"unknown experiment {shortened(name)}; there are {', '.join(EXPERIMENTS)}")
     return EXPERIMENTS[name]
 
 

@@ -8,7 +8,8 @@ from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from nx_fastonl._lib.files import write_file
+from nx_fastonl._lib.checks import cut
+from nx_fastonl._lib.files import locked, write_file
 from nx_fastonl._lib.progress import progress_bar
 from nx_fastonl.experiments.base import Record, Task, Work
 
@@ -20,7 +21,7 @@ def run_tasks(tasks: Sequence[Task], work: Work, path: Path, n_jobs: int | None,
     """The records of all tasks, in the order of the tasks. The columns of the task come first.
 
     Tasks whose records are in the CSV file at `path` are not worked on again. The file is replaced after each task, so
-    it always holds complete records.
+    it always holds complete records. Several runs may share it: each adds its records to those of the others.
     """
     import pandas as pd
 
@@ -33,9 +34,9 @@ def run_tasks(tasks: Sequence[Task], work: Work, path: Path, n_jobs: int | None,
     for task, measured in results:
         new = [{**task, **record} for record in measured]
         records += new
-        # Read the file again: another run may have added records.
-        others = [record for record in _read(path, task) if _key(record, task) != _key(task, task)]
-        _write(path, others + new)
+        with locked(path):  # read the file again: another run may have added records
+            others = [record for record in _read(path, task) if _key(record, task) != _key(task, task)]
+            _write(path, others + new)
     order = {_key(task, tasks[0]): i for i, task in enumerate(tasks)}
     wanted = [record for record in records if _key(record, tasks[0]) in order]
     wanted.sort(key=lambda record: order[_key(record, tasks[0])])
@@ -51,6 +52,8 @@ def _results(tasks: Sequence[Task], work: Work, n_jobs: int | None) -> Iterator[
         return
     from joblib import Parallel, delayed
 
+    if n_jobs is not None and n_jobs > len(tasks):  # joblib takes no number that C has no room for
+        n_jobs = max(1, len(tasks))
     parallel = Parallel(n_jobs=n_jobs, return_as="generator_unordered")
     yield from parallel(delayed(_with_task)(work, task) for task in tasks)
 
@@ -77,16 +80,21 @@ def _read(path: Path, columns: Task) -> list[Record]:
     """The records of earlier runs."""
     if not path.exists() or path.stat().st_size == 0:
         return []
-    with path.open(newline="") as file:
+    with path.open(encoding="utf-8-sig", newline="") as file:  # a program for tables may have written a mark first
         reader = csv.DictReader(file)
-        names = list(reader.fieldnames or ())
-        if names[: len(columns)] != list(columns):
-            raise ValueError(f"{path} holds other results than these, with columns {', '.join(names)}; move it away")
-        records = []
-        for record in reader:
-            if None in record or None in record.values():
-                raise ValueError(f"{path}, line {reader.line_num}: not a record of these results; remove it")
-            records.append(record)
+        try:
+            names = list(reader.fieldnames or ())
+            if names[: len(columns)] != list(columns):
+                raise ValueError(
+                    f"{path} holds other results than these, with columns {cut(', '.join(names))}; move it away"
+                )
+            records = []
+            for record in reader:
+                if None in record or None in record.values():
+                    raise ValueError(f"{path}, line {reader.line_num}: not a record of these results; remove it")
+                records.append(record)
+        except (csv.Error, UnicodeDecodeError) as error:
+            raise ValueError(f"{path} is not a table in UTF-8; move it away") from error
         return records
 
 

@@ -15,6 +15,11 @@ from tests.conftest import dataset
 mpl.use("Agg")
 
 
+def files_in(folder):
+    """The names of the files, without those of locks."""
+    return [path.name for path in folder.iterdir() if path.suffix != ".lock"]
+
+
 @pytest.mark.parametrize("name", experiments.EXPERIMENTS)
 def test_every_experiment_runs(name, tmp_path):
     folder = tmp_path / "new" / "folder"
@@ -22,7 +27,7 @@ def test_every_experiment_runs(name, tmp_path):
     assert len(frame) > 0
     assert frame["graph"].unique().tolist() == ["karate"]
     assert not experiments.summary(name, frame).empty
-    assert {path.name for path in folder.iterdir()} == {f"{name}.csv", f"{name}.png"}
+    assert set(files_in(folder)) == {f"{name}.csv", f"{name}.png"}
     assert (folder / f"{name}.png").read_bytes().startswith(b"\x89PNG")
     pd.testing.assert_frame_equal(experiments.run(name, ["karate"], trials=2, out=folder), frame)
 
@@ -76,7 +81,7 @@ def test_quick_needs_no_download_and_few_trials(tmp_path, monkeypatch):
     monkeypatch.setattr(catalog, "QUICK", ("karate",))
     frame = experiments.run("epsilon", quick=True, out=tmp_path)
     assert frame["trial"].max() == 1
-    assert {path.name for path in tmp_path.iterdir()} == {"epsilon-quick.csv", "epsilon-quick.png"}
+    assert set(files_in(tmp_path)) == {"epsilon-quick.csv", "epsilon-quick.png"}
 
 
 def test_methods_that_are_too_slow_are_left_out(monkeypatch, tmp_path):
@@ -94,6 +99,10 @@ def test_methods_that_are_too_slow_are_left_out(monkeypatch, tmp_path):
         ({"trials": 0}, "trials must be at least 1, got 0"),
         ({"n_jobs": 0}, "n_jobs must be a positive number, or -1 for one per core, got 0"),
         ({"graphs": []}, "graphs is empty"),
+        ({"name": ["accuracy"]}, r"unknown experiment \['accuracy'\]; there are accuracy, runtime"),
+        ({"name": "x" * 1_000}, r"unknown experiment 'x{119}\.\.\. \(1,002 characters\); there are"),
+        ({"trials": 10**400}, "trials must be at most 100000, got an integer of about 401 digits"),
+        ({"n_jobs": 10**400}, "n_jobs must be at most"),
     ],
 )
 def test_bad_arguments(tmp_path, arguments, message):
@@ -131,7 +140,7 @@ def test_a_picture_that_fails_leaves_no_half_of_it(tmp_path, monkeypatch):
     monkeypatch.setattr("matplotlib.backends.backend_agg.FigureCanvasAgg.print_png", fail)
     with pytest.raises(OSError, match="No space"):
         experiments.run("nnz", "karate", trials=1, out=tmp_path)
-    assert [path.name for path in tmp_path.iterdir()] == ["nnz.csv"]
+    assert files_in(tmp_path) == ["nnz.csv"]
 
 
 def test_import_alone_loads_nothing_heavy():
