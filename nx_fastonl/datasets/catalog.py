@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Callable
 
+from nx_fastonl._lib.checks import shortened
 from nx_fastonl.datasets.base import Dataset
 from nx_fastonl.datasets.download import data_folder
 from nx_fastonl.datasets.files import FILES
@@ -116,6 +117,8 @@ def load(name: str, *, as_networkx: bool = False, data_home: str | os.PathLike[s
         If there is no such dataset, or a file is not the published one.
     ConnectionError
         If a file is not in the folder and cannot be downloaded; the message says which file goes where.
+    OSError
+        If the folder is full or cannot be written to.
     ImportError
         If pooch or scikit-learn is not installed and the dataset needs it.
 
@@ -125,11 +128,12 @@ def load(name: str, *, as_networkx: bool = False, data_home: str | os.PathLike[s
     >>> datasets.load("karate").labels[33]
     'Officer'
     """
+    loader = _loader(name)
     options = {"data_home": data_home} if name in FILES else {}
-    return _loader(name)(as_networkx=as_networkx, **options)
+    return loader(as_networkx=as_networkx, **options)
 
 
 def _loader(name: str) -> Callable[..., Dataset]:
-    if name not in DATASETS:
-        raise ValueError(f"unknown dataset {name!r}; there are {', '.join(DATASETS)}")
+    if not isinstance(name, str) or name not in DATASETS:
+        raise ValueError(f"unknown dataset {shortened(name)}; there are {', '.join(DATASETS)}")
     return DATASETS[name]

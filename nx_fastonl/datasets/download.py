@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import os
 from pathlib import Path
 from typing import Any
@@ -12,6 +13,8 @@ __all__ = ["DATA_HOME", "data_folder", "fetch_files"]
 
 # The environment variable that names the folder for downloaded files.
 DATA_HOME = "NX_FASTONL_DATA"
+# The folder is full, or cannot be written to. Fetching the file elsewhere would not help.
+NO_ROOM = (errno.ENOSPC, errno.EDQUOT, errno.EROFS, errno.EACCES, errno.EPERM)
 
 
 def data_folder(data_home: str | os.PathLike[str] | None = None) -> Path:
@@ -62,6 +65,8 @@ def fetch_files(name: str, data_home: str | os.PathLike[str] | None) -> list[Pat
         try:
             pooch.retrieve(file.url, f"sha256:{file.sha256}", file.name, folder)
         except OSError as error:  # requests raises one without a connection
+            if error.errno in NO_ROOM:
+                raise OSError(error.errno, error.strerror, str(path)) from error
             raise ConnectionError(
                 f"{file.name} is not in {folder} and could not be downloaded ({type(error).__name__}). "
                 f"Fetch {file.url} elsewhere and put it there as {file.name}, "

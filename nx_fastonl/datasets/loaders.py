@@ -13,6 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
+from nx_fastonl._lib.checks import check_whole
 from nx_fastonl.datasets.base import Dataset
 from nx_fastonl.datasets.download import fetch_files
 from nx_fastonl.datasets.files import FILES
@@ -63,7 +64,9 @@ def load_digits_graph(*, n_neighbors: int = 10, as_networkx: bool = False) -> Da
     ImportError
         If scikit-learn is not installed.
     ValueError
-        If `n_neighbors` is not a whole number from 1 to 1,796.
+        If `n_neighbors` is not from 1 to 1,796.
+    TypeError
+        If it is not a whole number.
 
     Examples
     --------
@@ -77,6 +80,7 @@ def load_digits_graph(*, n_neighbors: int = 10, as_networkx: bool = False) -> Da
     except ImportError as error:
         raise ImportError("the digits come with scikit-learn: pip install scikit-learn") from error
     digits = load_digits()
+    check_whole("n_neighbors", n_neighbors, least=1, most=len(digits.data) - 1)
     nearest = kneighbors_graph(digits.data, n_neighbors)
     graph = CSRGraph.from_scipy(nearest.maximum(nearest.T))
     return _dataset("digits", load_digits_graph, graph, _numbered(digits.target), as_networkx)
@@ -99,6 +103,8 @@ Raises
 ------
 ConnectionError
     If a file is not in the folder and cannot be downloaded; the message says which file goes where.
+OSError
+    If the folder is full or cannot be written to.
 ImportError
     If pooch is not installed.
 ValueError

@@ -11,6 +11,10 @@ from nx_fastonl.datasets.files import FILES
 def test_unknown_name(function):
     with pytest.raises(ValueError, match="unknown dataset 'coro'; there are karate, digits, political-blogs"):
         function("coro")
+    with pytest.raises(ValueError, match=r"unknown dataset \['cora'\]; there are karate"):
+        function(["cora"])
+    with pytest.raises(ValueError, match=r"unknown dataset 'x{119}\.\.\. \(1,002 characters\); there are karate"):
+        function("x" * 1_000)
 
 
 def test_every_dataset_has_a_function():

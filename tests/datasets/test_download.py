@@ -1,3 +1,6 @@
+import errno
+import os
+
 import numpy as np
 import pooch
 import pytest
@@ -56,6 +59,18 @@ def test_download_is_kept_and_checked(monkeypatch, tmp_path):
         assert datasets.fetch_cora(data_home=home).labels == {0: 0, 1: 1}
     assert downloads == ["https://example.org/cora.npz"]
     assert datasets.is_available("cora", home)
+
+
+@pytest.mark.parametrize("number", [errno.ENOSPC, errno.EROFS, errno.EACCES])
+def test_a_folder_without_room(monkeypatch, tmp_path, number):
+    def download(*_args, **_kwargs):
+        raise OSError(number, os.strerror(number))
+
+    monkeypatch.setattr("pooch.core.stream_download", download)
+    with pytest.raises(OSError, match=os.strerror(number)) as caught:
+        datasets.fetch_cora(data_home=tmp_path)
+    assert caught.value.filename == str(tmp_path / "cora.npz")
+    assert list(tmp_path.iterdir()) == []
 
 
 def test_a_file_of_the_same_name_is_not_overwritten(tmp_path):

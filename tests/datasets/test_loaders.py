@@ -55,6 +55,21 @@ def test_digits_look_like_their_neighbours():
     assert np.mean([data.labels[u] == data.labels[v] for u, v in pairs]) > 0.9
 
 
+@pytest.mark.parametrize(
+    ("n_neighbors", "error", "message"),
+    [
+        (0, ValueError, "n_neighbors must be at least 1, got 0"),
+        (1_797, ValueError, "n_neighbors must be at most 1796, got 1797"),
+        (10**400, ValueError, "n_neighbors must be at most 1796, got an integer of about 401 digits"),
+        (2.5, TypeError, "n_neighbors must be a whole number, got 2.5"),
+    ],
+    ids=["none", "all", "huge", "a fraction"],
+)
+def test_numbers_of_neighbours_that_the_digits_cannot_have(n_neighbors, error, message):
+    with pytest.raises(error, match=f"^{message}$"):
+        datasets.load_digits_graph(n_neighbors=n_neighbors)
+
+
 @pytest.mark.parametrize("n_neighbors", [3, 10])
 def test_digits_have_as_many_neighbours_as_asked_for(n_neighbors):
     graph = datasets.load_digits_graph(n_neighbors=n_neighbors).graph
