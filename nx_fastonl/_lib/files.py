@@ -24,7 +24,7 @@ def write_file(path: Path, content: bytes) -> None:
     that is killed leaves its temporary file behind. The next one that writes the same file removes it, if it is
     older than a day.
     """
-    with _errors_name(path):
+    with errors_name(path):
         if path.exists() and not path.is_file():  # a device such as /dev/null is written to; a folder raises an error
             path.write_bytes(content)
             return
@@ -47,7 +47,7 @@ def locked(path: Path) -> Iterator[None]:
         raise ImportError("a file that several processes may write needs filelock: pip install filelock") from error
     lock = FileLock(path.with_name(f".{path.name}.lock"), timeout=LOCK_TIMEOUT)
     try:
-        with _errors_name(path):
+        with errors_name(path):
             lock.acquire()
     except Timeout as error:
         raise TimeoutError(
@@ -93,7 +93,7 @@ def _remove_abandoned(folder: Path, stem: str, now: float) -> None:
 
 
 @contextmanager
-def _errors_name(path: Path) -> Iterator[None]:
+def errors_name(path: Path | str) -> Iterator[None]:
     """Errors of the operating system name this file, not a temporary one or none."""
     try:
         yield

@@ -10,9 +10,9 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from nx_fastonl._lib.files import write_file
-from nx_fastonl.cli.formats import format_of
+from nx_fastonl.cli.formats import TableError, format_of
 from nx_fastonl.cli.render import records_of, render
-from nx_fastonl.cli.screen import say_json, write
+from nx_fastonl.cli.screen import say_json, tell, write
 
 
 class UsageError(Exception):
@@ -62,11 +62,18 @@ def check_folder(path: Path) -> None:
 def deliver(answer: Answer, output: Output, name: str) -> None:
     """Write the table and the report. In JSON on standard output, the table is in the report under this name."""
     if output.path is not None:
-        write_file(output.path, render(answer.columns, output.file_format))
+        write_file(output.path, _rendered(answer, output))
     elif not output.json:
-        write(render(answer.columns, output.file_format))
+        write(_rendered(answer, output))
     if output.json:
         table = {"output": str(output.path)} if output.path is not None else {name: records_of(answer.columns)}
         say_json({**answer.report, **table})
     else:
-        sys.stderr.write(f"{answer.message}\n")
+        tell(answer.message)
+
+
+def _rendered(answer: Answer, output: Output) -> bytes:
+    try:
+        return render(answer.columns, output.file_format)
+    except TableError as error:
+        raise TableError(f"{output.path or 'standard output'}: {error}") from error

@@ -5,15 +5,18 @@ from __future__ import annotations
 import argparse
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 import nx_fastonl
+from nx_fastonl._lib.checks import shortened
 from nx_fastonl.cli import commands
 from nx_fastonl.cli.formats import FORMATS
 
 PROGRAM = "nx-fastonl"
 # For the demonstration: an order of the digits that is neither lucky nor unlucky.
 TYPICAL_SEED = 3
+
+Number = TypeVar("Number", int, float)
 
 
 def make_parser() -> argparse.ArgumentParser:
@@ -36,6 +39,21 @@ def _parser_of(make: Callable[..., Any], *names: str, examples: list[str], **opt
     lines = "\n".join(f"  {PROGRAM} {example}" for example in examples)
     formatter = argparse.RawDescriptionHelpFormatter
     return make(*names, epilog=f"examples:\n{lines}", formatter_class=formatter, **options)
+
+
+def _number(text: str) -> float:
+    return _read(float, text, "a number")
+
+
+def _whole_number(text: str) -> int:
+    return _read(int, text, "a whole number")
+
+
+def _read(kind: Callable[[str], Number], text: str, expected: str) -> Number:
+    try:
+        return kind(text)
+    except ValueError:  # argparse would show all of the text
+        raise argparse.ArgumentTypeError(f"expected {expected}, got {shortened(text)}") from None
 
 
 def _add_command(parsers: Any, run: Callable[[Any], None], description: str, examples: list[str]) -> Any:
@@ -111,7 +129,7 @@ def _add_label(parsers: Any) -> None:
     parser.add_argument("--method", metavar="NAME", default="fastonl", help="(default: %(default)s)")
     parser.add_argument("--kernel", metavar="NAME", default="normalized-laplacian", help="(default: %(default)s)")
     parser.add_argument(
-        "--smoothness", metavar="X", type=float, default=0.15, help="lambda / n of the kernel (default: %(default)s)"
+        "--smoothness", metavar="X", type=_number, default=0.15, help="lambda / n of the kernel (default: %(default)s)"
     )
     _add_seed(parser, "decides the random choices of the method")
     _add_output(parser)
@@ -140,15 +158,18 @@ def _add_ppr(parsers: Any) -> None:
         required=True,
         help="where the random walks start; repeat it for several",
     )
-    parser.add_argument("--alpha", type=float, default=0.85, help="the damping (default: %(default)s)")
+    parser.add_argument("--alpha", type=_number, default=0.85, help="the damping (default: %(default)s)")
     precision = parser.add_mutually_exclusive_group()
     precision.add_argument(
-        "--epsilon", type=float, default=1e-6, help="the residual per neighbour that may remain (default: %(default)s)"
+        "--epsilon",
+        type=_number,
+        default=1e-6,
+        help="the residual per neighbour that may remain (default: %(default)s)",
     )
     precision.add_argument(
-        "--tol", metavar="X", type=float, help="instead of --epsilon: an upper bound on the L1 error"
+        "--tol", metavar="X", type=_number, help="instead of --epsilon: an upper bound on the L1 error"
     )
-    parser.add_argument("--top", metavar="K", type=int, help="write only the K largest values")
+    parser.add_argument("--top", metavar="K", type=_whole_number, help="write only the K largest values")
     parser.add_argument("--directed", action="store_true", help="edges lead only from the first node to the second")
     _add_output(parser)
 
@@ -182,8 +203,12 @@ def _add_experiment(parsers: Any) -> None:
         type=lambda text: [name.strip() for name in text.split(",") if name.strip()],
         help="datasets to run it on (default: the paper's)",
     )
-    parser.add_argument("--trials", metavar="N", type=int, help="runs of each task (default: 10, with --quick 2)")
-    parser.add_argument("--n-jobs", metavar="N", type=int, help="processes; -1 means one per core (default: 1)")
+    parser.add_argument(
+        "--trials", metavar="N", type=_whole_number, help="runs of each task (default: 10, with --quick 2)"
+    )
+    parser.add_argument(
+        "--n-jobs", metavar="N", type=_whole_number, help="processes; -1 means one per core (default: 1)"
+    )
     parser.add_argument("--quick", action="store_true", help="run two trials on small graphs, without a download")
     parser.add_argument("--out", metavar="DIR", type=Path, default=Path("results"), help="(default: %(default)s)")
     _add_data_home(parser)
@@ -219,7 +244,9 @@ def _add_json(parser: Any) -> None:
 
 
 def _add_seed(parser: Any, meaning: str, default: int = 0) -> None:
-    parser.add_argument("--seed", metavar="N", type=int, default=default, help=f"{meaning} (default: %(default)s)")
+    parser.add_argument(
+        "--seed", metavar="N", type=_whole_number, default=default, help=f"{meaning} (default: %(default)s)"
+    )
 
 
 def _add_data_home(parser: Any) -> None:

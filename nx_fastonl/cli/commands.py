@@ -8,6 +8,7 @@ from collections.abc import Hashable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, get_args
 
+from nx_fastonl._lib.checks import check_whole
 from nx_fastonl.cli.answers import Answer, UsageError, check_folder, deliver, output_of
 from nx_fastonl.cli.screen import growing_table, say, say_json, show_frame, show_table, shows_progress
 
@@ -49,6 +50,7 @@ def demo(arguments: Any) -> None:
     from nx_fastonl.labeling.stream import online_node_labeling
     from nx_fastonl.learners.registry import Method
 
+    check_whole("seed", arguments.seed, least=0)
     methods = get_args(Method)
     picture = Path(arguments.out)
     _check_picture(picture)

@@ -9,10 +9,10 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from nx_fastonl._lib.checks import WEIGHT_RANGE
+from nx_fastonl._lib.checks import WEIGHT_RANGE, cut, shortened
 from nx_fastonl._lib.progress import progress_bar
 from nx_fastonl.cli.formats import TableError
-from nx_fastonl.cli.inputs import column_count, is_header, lower, name_of, opened, rows_of_text
+from nx_fastonl.cli.inputs import column_count, is_header, longest_integer, lower, name_of, opened, rows_of_text
 from nx_fastonl.graph.csr import CSRGraph
 
 __all__ = ["NamedGraph", "parse_graph", "read_graph"]
@@ -34,7 +34,12 @@ class NamedGraph(NamedTuple):
     def node(self, name: Any) -> Hashable:
         """The node that has this name in another file or on the command line."""
         text = str(name)
-        return int(text) if self.integers and INTEGER.fullmatch(text) else text
+        if not self.integers or not INTEGER.fullmatch(text):
+            return text
+        try:
+            return int(text)
+        except ValueError:  # it has more digits than any node of the graph
+            return text
 
 
 def read_graph(path: str, *, directed: bool = False, progress: bool = False) -> NamedGraph:
@@ -75,6 +80,7 @@ def parse_graph(lines: Iterable[bytes], name: str, *, directed: bool = False) ->
     rows: dict[str, int] = {}
     sources, targets, weights = array("q"), array("q"), array("d")
     width, has_header = 0, False
+    longest, too_long = longest_integer(), None
     for line, cells in rows_of_text(lines, name):
         if width == 0:
             width, has_header = _width(cells, name, line), _is_edge_header(cells)
@@ -84,6 +90,8 @@ def parse_graph(lines: Iterable[bytes], name: str, *, directed: bool = False) ->
             raise TableError(f"{name}, line {line}: {column_count(cells)}, but {width} in the first line")
         if "" in cells:
             raise TableError(f"{name}, line {line}: column {cells.index('') + 1} is empty")
+        if len(cells[0]) > longest or len(cells[1]) > longest:
+            too_long = too_long or _too_long(cells[:2], f"{name}, line {line}", longest)
         sources.append(rows.setdefault(cells[0], len(rows)))
         targets.append(rows.setdefault(cells[1], len(rows)))
         if width == 3:
@@ -94,8 +102,11 @@ def parse_graph(lines: Iterable[bytes], name: str, *, directed: bool = False) ->
     are_integers = [INTEGER.fullmatch(text) is not None for text in names]
     if not has_header and len(names) > 2 and all(are_integers[2:]) and all(text[0].isalpha() for text in names[:2]):
         # As two more nodes it would go unnoticed, and turn all integers into texts.
-        raise TableError(f"{name}: {names[0]}, {names[1]} looks like a header, which should read source, target")
+        found = cut(f"{names[0]}, {names[1]}")
+        raise TableError(f"{name}: {found} looks like a header, which should read source, target")
     integers = all(are_integers)
+    if integers and too_long:
+        raise TableError(too_long)
     graph = CSRGraph.from_edges(
         np.asarray(sources),
         np.asarray(targets),
@@ -106,11 +117,20 @@ def parse_graph(lines: Iterable[bytes], name: str, *, directed: bool = False) ->
     return NamedGraph(name, graph, integers)
 
 
+def _too_long(cells: list[str], where: str, longest: int) -> str | None:
+    """What is wrong with these names if they are integers."""
+    for text in cells:
+        digits = len(text.removeprefix("-"))
+        if digits > longest:
+            return f"{where}: a node of {digits:,} digits; where all nodes are integers, they have up to {longest:,}"
+    return None
+
+
 def _width(cells: list[str], name: str, line: int) -> int:
     """The number of columns in the first line."""
     if _is_edge_header(cells):
         if lower(cells)[:2] not in EDGE_ENDS or lower(cells)[2:] not in ((), ("weight",)):
-            found = ", ".join(cells)
+            found = cut(", ".join(cells))
             raise TableError(f"{name}, line {line}: columns {found}; expected source, target and, optionally, weight")
     elif len(cells) not in (2, 3):
         raise TableError(
@@ -129,9 +149,9 @@ def _weight(text: str, name: str, line: int) -> float:
     try:
         value = float(text)
     except ValueError:
-        raise TableError(f"{name}, line {line}: the weight must be a number, got {text!r}") from None
+        raise TableError(f"{name}, line {line}: the weight must be a number, got {shortened(text)}") from None
     if not (value == 0.0 or smallest <= value <= largest):
         raise TableError(
-            f"{name}, line {line}: the weight must be 0 or lie between {smallest:g} and {largest:g}, got {text}"
+            f"{name}, line {line}: the weight must be 0 or lie between {smallest:g} and {largest:g}, got {cut(text)}"
         )
     return value

@@ -10,6 +10,7 @@ from itertools import chain
 from pathlib import Path
 from typing import BinaryIO
 
+from nx_fastonl._lib.files import errors_name
 from nx_fastonl.cli.formats import TableError
 
 STANDARD_STREAM = "-"
@@ -21,9 +22,10 @@ def opened(path: str) -> Iterator[BinaryIO]:
     if path == STANDARD_STREAM:
         if sys.stdin is None:
             raise TableError("standard input is closed")
-        yield sys.stdin.buffer
+        with errors_name(name_of(path)):
+            yield sys.stdin.buffer
     else:
-        with Path(path).open("rb") as file:
+        with errors_name(Path(path)), Path(path).open("rb") as file:
             yield file
 
 
@@ -44,6 +46,11 @@ def rows_of_text(lines: Iterable[bytes], name: str) -> Iterator[tuple[int, list[
             text.is_row_complete = True
     except csv.Error as error:
         raise TableError(f"{name}, line {text.number}: {error}") from error
+
+
+def longest_integer() -> int:
+    """The number of digits that Python reads as an integer. The time that it takes grows with their square."""
+    return sys.get_int_max_str_digits() or sys.maxsize
 
 
 def is_header(cells: list[str], columns: tuple[str, ...]) -> bool:
@@ -82,11 +89,17 @@ class _TextLines:
             except UnicodeDecodeError:
                 raise TableError(f"{self._name}, line {number}: not text in UTF-8") from None
             if number == 1:
+                if "\0" in text:  # text in UTF-16, or no text at all
+                    raise TableError(f"{self._name}, line 1: a NUL character; expected text in UTF-8")
                 text = text.removeprefix("\ufeff")  # the byte order mark that some editors write
             if not self.is_row_complete:
                 return text
             begin = text.lstrip()
             if begin and not begin.startswith("#"):
+                if self.number == 0 and "\r" in begin.rstrip() and '"' not in begin:
+                    raise TableError(
+                        f"{self._name}, line {number}: a carriage return inside the line; lines end with LF or CR LF"
+                    )
                 self.number, self.is_row_complete = number, False
                 return text
         raise StopIteration

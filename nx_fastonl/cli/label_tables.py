@@ -9,9 +9,19 @@ from collections.abc import Hashable, Iterator, Sequence
 from textwrap import shorten
 from typing import Any
 
+from nx_fastonl._lib.checks import cut, shortened
 from nx_fastonl.cli.edge_lists import NamedGraph
 from nx_fastonl.cli.formats import TableError, format_of, pyarrow_module
-from nx_fastonl.cli.inputs import STANDARD_STREAM, column_count, is_header, lower, name_of, opened, rows_of_text
+from nx_fastonl.cli.inputs import (
+    STANDARD_STREAM,
+    column_count,
+    is_header,
+    longest_integer,
+    lower,
+    name_of,
+    opened,
+    rows_of_text,
+)
 from nx_fastonl.labeling.labels import is_missing
 
 __all__ = ["parse_labels", "read_labels"]
@@ -68,6 +78,8 @@ def parse_labels(content: bytes, name: str, file_format: str, graph: NamedGraph)
     for number, given, label in rows(content, name):
         node = graph.node(given)
         problem = None
+        if given is None:
+            raise TableError(f"{name}, {unit} {number}: no node; expected node, label")
         if node not in graph.graph:
             hint = "; a header should read node, label" if number == 1 and unit == "line" else ""
             problem = f"is not in {graph.name}{hint}"
@@ -75,14 +87,27 @@ def parse_labels(content: bytes, name: str, file_format: str, graph: NamedGraph)
             problem = f"is listed twice, first in {unit} {first_seen[node]}"
         elif not isinstance(label, Hashable):
             problem = "has a label that is not a text, a number, true or false"
+        elif isinstance(label, str):
+            problem = _problem_of(label)
         if problem:
-            raise TableError(f"{name}, {unit} {number}: node {node!r} {problem}")
+            raise TableError(f"{name}, {unit} {number}: node {shortened(node)} {problem}")
         first_seen[node] = number
         if not is_missing(label):
             labels[node] = label
     if not labels:
         raise TableError(f"{name} has no labels")
     return labels
+
+
+def _problem_of(label: str) -> str | None:
+    if isinstance(label, _LongInteger):
+        return f"has a label of {len(label):,} digits; numbers have up to {longest_integer():,}, texts stand in quotes"
+    try:
+        label.encode()
+    except UnicodeEncodeError as error:  # JSON can write half of a character, which is none: "\\ud83d"
+        half = label[error.start]
+        return f"has a label with half of a character, {half!r}, which cannot be written; expected both halves"
+    return None
 
 
 def _content_format(path: str, content: bytes) -> str:
@@ -102,13 +127,15 @@ def _text_labels(content: bytes, name: str) -> Iterator[LabelRow]:
             node, label = lower(cells).index("node"), lower(cells).index("label")
             continue
         if len(cells) != 2:
-            raise TableError(f"{name}, line {line}: {column_count(cells)} ({', '.join(cells)}); expected node, label")
+            raise TableError(
+                f"{name}, line {line}: {column_count(cells)} ({cut(', '.join(cells))}); expected node, label"
+            )
         yield line, cells[node], cells[label] or None
 
 
 def _json_labels(content: bytes, name: str) -> Iterator[LabelRow]:
     try:
-        found = json.loads(content, object_pairs_hook=_Pairs)
+        found = json.loads(content, object_pairs_hook=_Pairs, parse_int=_integer)
     except json.JSONDecodeError as error:
         raise TableError(f"{name}, line {error.lineno}: not JSON: {error.msg}") from error
     except (UnicodeDecodeError, RecursionError) as error:
@@ -123,8 +150,8 @@ def _json_labels(content: bytes, name: str) -> Iterator[LabelRow]:
             raise TableError(
                 f'{name}, entry {number}: expected {{"node": ..., "label": ...}}, got {shorten(json.dumps(entry), 60)}'
             )
+        _check_label_columns([column for column, _ in entry], f"{name}, entry {number}")
         pairs = dict(entry)
-        _check_label_columns(tuple(pairs), f"{name}, entry {number}")
         yield number, pairs["node"], pairs["label"]
 
 
@@ -132,17 +159,33 @@ class _Pairs(list[tuple[str, Any]]):
     """A JSON object as a list, which keeps a name that is listed twice."""
 
 
+class _LongInteger(str):
+    """An integer of more digits than Python reads, as it is written."""
+
+    __slots__ = ()
+
+
+def _integer(text: str) -> int | _LongInteger:
+    try:
+        return int(text)
+    except ValueError:
+        return _LongInteger(text)
+
+
 def _parquet_labels(content: bytes, name: str) -> Iterator[LabelRow]:
     try:
-        table = pyarrow_module("pyarrow.parquet").read_table(io.BytesIO(content))
+        table = pyarrow_module("pyarrow.parquet").ParquetFile(io.BytesIO(content)).read()
     except (OSError, ValueError) as error:  # ArrowInvalid is a ValueError
         raise TableError(f"{name}: not a Parquet file") from error
     columns = [column for column in table.column_names if not column.startswith(INDEX_COLUMN)]
     _check_label_columns(columns, name)
-    nodes, labels = (table.column(column).to_pylist() for column in LABEL_COLUMNS)
+    try:
+        nodes, labels = (table.column(column).to_pylist() for column in LABEL_COLUMNS)
+    except UnicodeDecodeError as error:
+        raise TableError(f"{name}: not text in UTF-8") from error
     yield from zip(range(1, len(nodes) + 1), nodes, labels, strict=True)
 
 
 def _check_label_columns(found: Sequence[str], where: str) -> None:
     if sorted(found) != sorted(LABEL_COLUMNS):
-        raise TableError(f"{where}: columns {', '.join(found) or 'none'}; expected node, label")
+        raise TableError(f"{where}: columns {cut(', '.join(found)) or 'none'}; expected node, label")

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any, TextIO
 from nx_fastonl.cli import commands
 from nx_fastonl.cli.answers import UsageError
 from nx_fastonl.cli.arguments import PROGRAM, make_parser
+from nx_fastonl.cli.screen import give_up, tell
 
 if TYPE_CHECKING:
     import argparse
@@ -22,6 +23,8 @@ __all__ = ["main"]
 
 INTERRUPTED = 130
 PIPE_CLOSED = 141
+# The characters of a message that are shown.
+MAX_MESSAGE = 1_000
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -42,16 +45,16 @@ def main(arguments: Sequence[str] | None = None) -> int:
         parser.error(str(error))
     except KeyboardInterrupt:
         if chosen.run is commands.experiment:
-            sys.stderr.write("stopped; the same command continues from here\n")
+            tell("stopped; the same command continues from here")
         return INTERRUPTED
     except BrokenPipeError:
-        _give_up_stdout()
+        give_up(sys.stdout)
         return PIPE_CLOSED
     except Exception as error:
         if not _is_expected(error):
             raise
-        _give_up_stdout()
-        sys.stderr.write(f"{PROGRAM}: {_in_one_line(error)}\n")
+        give_up(sys.stdout)
+        tell(f"{PROGRAM}: {_in_one_line(error)}")
         return 1
 
 
@@ -67,16 +70,14 @@ def _is_expected(error: Exception) -> bool:
 
 
 def _in_one_line(error: Exception) -> str:
+    """The message, without line breaks and other characters that a terminal obeys; of a long one, both ends."""
+    shown = "".join(c if c.isprintable() else repr(c)[1:-1] for c in _message(error))
+    return shown if len(shown) <= MAX_MESSAGE else f"{shown[: MAX_MESSAGE // 2]} ... {shown[-MAX_MESSAGE // 2 :]}"
+
+
+def _message(error: Exception) -> str:
     if isinstance(error, ModuleNotFoundError) and error.name and "." not in error.name:
         return f"this needs {error.name}: pip install {error.name}"
     if isinstance(error, OSError) and error.strerror:
         return f"{error.filename}: {error.strerror}" if error.filename else error.strerror
     return " ".join(str(error).split()) or type(error).__name__
-
-
-def _give_up_stdout() -> None:
-    """Drop what cannot be written to standard output: Python would fail to write it, and complain, when it exits."""
-    try:
-        sys.stdout.flush()
-    except OSError:
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())

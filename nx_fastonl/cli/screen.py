@@ -4,10 +4,13 @@ from __future__ import annotations
 
 import importlib.util
 import json
+import os
 import sys
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TextIO
+
+from nx_fastonl._lib.files import errors_name
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -24,15 +27,33 @@ def has_screen() -> bool:
 
 def write(content: bytes) -> None:
     """Write everything to standard output. Without a buffer (PYTHONUNBUFFERED), one call may write only some of it."""
-    sys.stdout.flush()
-    rest = memoryview(content)
-    while rest:
-        rest = rest[sys.stdout.buffer.write(rest) :]
-    sys.stdout.flush()
+    with errors_name("standard output"):
+        sys.stdout.flush()
+        rest = memoryview(content)
+        while rest:
+            rest = rest[sys.stdout.buffer.write(rest) :]
+        sys.stdout.flush()
 
 
 def say(text: str) -> None:
-    write(f"{text}\n".encode())
+    write(f"{text}\n".encode(errors="surrogateescape"))  # a name of a file may not be text: it goes out as it came in
+
+
+def tell(text: str) -> None:
+    """Write a line for people to standard error. If nobody can read it, the answer is not the worse for it."""
+    try:
+        sys.stderr.write(f"{text}\n")
+        sys.stderr.flush()
+    except OSError:
+        give_up(sys.stderr)
+
+
+def give_up(stream: TextIO) -> None:
+    """Drop what cannot be written to this stream: Python would fail to write it, and complain, when it exits."""
+    try:
+        stream.flush()
+    except OSError:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), stream.fileno())
 
 
 def say_json(value: Any) -> None:

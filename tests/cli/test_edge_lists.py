@@ -56,6 +56,8 @@ def test_repeated_edges_add_up():
         (b"01 02\n02 3\n", ("01", "02", "3")),
         (b"1_0 +2\n", ("1_0", "+2")),
         (b"source,target\nleft,right\n1,2\n", ("left", "right", "1", "2")),
+        (b"1 -%s\n" % (b"1" * 4_300), (1, -int("1" * 4_300))),
+        (b"x %s\n" % (b"1" * 4_301), ("x", "1" * 4_301)),
     ],
 )
 def test_names_are_integers_if_all_are(content, nodes):
@@ -63,6 +65,7 @@ def test_names_are_integers_if_all_are(content, nodes):
     assert found.graph.nodes == nodes
     assert found.integers == isinstance(nodes[0], int)
     assert found.node("2") == (2 if found.integers else "2")
+    assert found.node("2" * 4_301) == "2" * 4_301  # no node of the graph
 
 
 @pytest.mark.parametrize(
@@ -86,6 +89,21 @@ def test_names_are_integers_if_all_are(content, nodes):
         (b"a,b\n\xff\xfe\n", "g.csv, line 2: not text in UTF-8"),
         (b'a,b\n"c,d\ne,f\n', "g.csv, line 2: unexpected end of data"),
         (b'a,b\n"c"d,e\n', "g.csv, line 2: "),
+        (
+            b"# long\n1,2\n2,%s\n" % (b"1" * 4_301),
+            "g.csv, line 3: a node of 4,301 digits; where all nodes are integers, they have up to 4,300",
+        ),
+        (b"1 2\n-%s 2\n" % (b"1" * 5_000), "g.csv, line 2: a node of 5,000 digits; where all nodes are integers"),
+        (b"1,2,%s\n" % (b"1" * 5_000), f"between 1e-100 and 1e+100, got {'1' * 120}... (5,000 characters)"),
+        (b"1,2,%s\n" % (b"x" * 5_000), f"the weight must be a number, got '{'x' * 119}... (5,002 characters)"),
+        (
+            b"source,%s\n" % (b"x" * 5_000),
+            f"columns source, {'x' * 112}... (5,008 characters); expected source, target",
+        ),
+        (b"%s,end\n1,2\n" % (b"x" * 5_000), f"g.csv: {'x' * 120}... (5,005 characters) looks like a header"),
+        (b"a,b\rb,c\r", "g.csv, line 1: a carriage return inside the line; lines end with LF or CR LF"),
+        (b"# old\na b\rb c\r", "g.csv, line 2: a carriage return inside the line; lines end with LF or CR LF"),
+        ("a,b\nb,c\n".encode("utf-16-le"), "g.csv, line 1: a NUL character; expected text in UTF-8"),
     ],
 )
 def test_what_is_wrong_and_where(content, message):
@@ -99,3 +117,7 @@ def test_headers_by_other_names(header):
     separator = "\t" if "\t" in header else "," if "," in header else " "
     lines = [header.encode(), separator.join("ab").encode()]
     assert list(parse_graph(lines, "g").graph) == ["a", "b"]
+
+
+def test_carriage_returns_in_quotes():
+    assert list(parse_graph([b'"a\rb",c\r\n', b"c,d\r\n"], "g").graph) == ["a\rb", "c", "d"]

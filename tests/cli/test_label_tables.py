@@ -79,6 +79,46 @@ def test_integers_and_texts_follow_the_graph():
         ("json", b'{"a": "x", "a": "y"}', "f, entry 2: node 'a' is listed twice, first in entry 1"),
         ("json", b'{"a": ["x"]}', "f, entry 1: node 'a' has a label that is not a text, a number, true or false"),
         ("parquet", b"a,x\n", "f: not a Parquet file"),
+        (
+            "csv",
+            b"%s,x\n" % (b"d" * 5_000),
+            f"f, line 1: node '{'d' * 119}... (5,002 characters) is not in g.csv; a header should read node, label",
+        ),
+        (
+            "csv",
+            b"%s,x,y\n" % (b"d" * 5_000),
+            f"f, line 1: 3 columns ({'d' * 120}... (5,006 characters)); expected node, label",
+        ),
+        (
+            "json",
+            b'[{"%s": 1}]' % (b"d" * 5_000),
+            f"f, entry 1: columns {'d' * 120}... (5,000 characters); expected node, label",
+        ),
+        (
+            "json",
+            b'{"a": 1, "b": %s}' % (b"1" * 4_301),
+            "f, entry 2: node 'b' has a label of 4,301 digits; numbers have up to 4,300, texts stand in quotes",
+        ),
+        (
+            "json",
+            b'[{"node": %s, "label": 1}]' % (b"1" * 4_301),
+            f"f, entry 1: node '{'1' * 119}... (4,303 characters) is not in g.csv",
+        ),
+        ("json", b"1" * 4_301, 'f, entry 1: expected {"node": ..., "label": ...}, got [...]'),
+        (
+            "json",
+            b'{"a": "x", "b": "y\\ud800"}',
+            r"f, entry 2: node 'b' has a label with half of a character, '\ud800', which cannot be written; "
+            "expected both halves",
+        ),
+        ("json", b'{"\\ud800": "x"}', r"f, entry 1: node '\ud800' is not in g.csv"),
+        ("json", b'[{"node": null, "label": 1}]', "f, entry 1: no node; expected node, label"),
+        (
+            "json",
+            b'[{"node": "a", "node": "b", "label": 1}]',
+            "f, entry 1: columns node, node, label; expected node, label",
+        ),
+        ("csv", b"a,x\rb,y\r", "f, line 1: a carriage return inside the line; lines end with LF or CR LF"),
     ],
 )
 def test_what_is_wrong_and_where(file_format, content, message):
@@ -95,3 +135,27 @@ def test_columns_of_parquet():
         parse_labels(render({"id": ["a"], "label": ["x"], "age": [3]}, "parquet"), "f", "parquet", GRAPH)
     with pytest.raises(TableError, match=r"^f, row 2: node 'd' is not in g\.csv$"):
         parse_labels(render({"node": ["a", "d"], "label": [1, 2]}, "parquet"), "f", "parquet", GRAPH)
+
+
+def test_parquet_that_is_odd():
+    pyarrow, parquet = pytest.importorskip("pyarrow"), pytest.importorskip("pyarrow.parquet")
+
+    def content(names, *columns):
+        file = io.BytesIO()
+        parquet.write_table(pyarrow.table([pyarrow.array(column) for column in columns], names=names), file)
+        return file.getvalue()
+
+    latin = pyarrow.array([b"\xff"]).view(pyarrow.string())
+    for table, message in (
+        (content(["node", "label"], ["a"], latin), "f: not text in UTF-8"),
+        (content(["node", "node", "label"], ["a"], ["b"], ["x"]), "f: columns node, node, label; expected node, label"),
+        (content(["node", "label"], [None, "a"], ["x", "y"]), "f, row 1: no node; expected node, label"),
+    ):
+        with pytest.raises(TableError) as caught:
+            parse_labels(table, "f", "parquet", GRAPH)
+        assert str(caught.value) == message
+
+
+def test_whole_characters_and_long_texts():
+    found = parse_labels(b'{"a": "\\ud83d\\ude00", "b": "%s"}' % (b"1" * 5_000), "f", "json", GRAPH)
+    assert found == {"a": "\U0001f600", "b": "1" * 5_000}

@@ -1,5 +1,8 @@
 """Errors, exit codes and closed streams."""
 
+import errno
+import io
+import os
 import shlex
 import signal
 import subprocess
@@ -54,7 +57,7 @@ def test_processes(run, tmp_path, files, arguments, message):
         ("label edges.txt some.csv --kernel K9", "unknown kernel 'K9'; the kernels are"),
         ("label edges.txt some.csv --smoothness nan", "smoothness must lie between"),
         ("label edges.txt some.csv --seed -1", "seed must be at least 0, got -1"),
-        ("label edges.txt mixed.json --online --output out.parquet", ""),
+        ("label edges.txt mixed.json --online --output out.parquet", "out.parquet: Parquet cannot hold column"),
         ("label edges.txt .", ".: Is a directory"),
         ("ppr edges.txt --source 0 --top 0", "top_k must be at least 1, got 0"),
         ("ppr edges.txt --source 0 --tol 1e-30", "tol must be at least"),
@@ -63,6 +66,16 @@ def test_processes(run, tmp_path, files, arguments, message):
         ("ppr all.csv.gz --source 0", "all.csv.gz: No such file or directory"),
         ("experiment magic", "unknown experiment 'magic'; there are accuracy"),
         ("demo --out nowhere/demo.png", "nowhere: no such folder"),
+        ("demo --seed -1", "seed must be at least 0, got -1"),
+        (
+            f"ppr edges.txt --source 0 --top {10**400}",
+            "top_k must be at most 1e+100, got an integer of about 401 digits",
+        ),
+        (f"ppr edges.txt --source {'1' * 5_000}", f"node '{'1' * 494} ... "),
+        (
+            f"experiment nnz --graphs {'x' * 5_000}",
+            f"unknown dataset '{'x' * 119}... (5,002 characters); there are karate",
+        ),
     ],
 )
 def test_in_this_process(call, club, arguments, message):
@@ -80,7 +93,9 @@ def test_in_this_process(call, club, arguments, message):
     ("arguments", "message"),
     [
         ("ppr edges.txt", "the following arguments are required: --source"),
-        ("ppr edges.txt --source 0 --alpha much", "argument --alpha: invalid float value: 'much'"),
+        ("ppr edges.txt --source 0 --alpha much", "argument --alpha: expected a number, got 'much'"),
+        ("ppr edges.txt --source 0 --top 1.5", "argument --top: expected a whole number, got '1.5'"),
+        (f"label edges.txt some.csv --seed {'1' * 5_000}", f"got '{'1' * 119}... (5,002 characters)\n"),
         ("ppr edges.txt --source 0 --tol 1e-6 --epsilon 1e-6", "not allowed with argument"),
         ("ppr edges.txt --source 0 --output out.xyz", "the suffix of out.xyz names no known format: add --format"),
         ("ppr edges.txt --source 0 --format xml", "argument --format: invalid choice: 'xml'"),
@@ -124,7 +139,52 @@ def test_no_room_for_the_answer(club):
             [*PROGRAM, "ppr", "edges.txt", "--source", "0"],
             cwd=club, stdout=full, stderr=subprocess.PIPE, text=True, check=False, timeout=60,
         )  # fmt: skip
-    assert (found.returncode, found.stderr) == (1, "nx-fastonl: No space left on device\n")
+    assert (found.returncode, found.stderr) == (1, "nx-fastonl: standard output: No space left on device\n")
+
+
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="no device that is always full")
+@pytest.mark.parametrize(("graph", "code"), [("edges.txt", 0), ("missing.txt", 1)])
+def test_no_room_for_the_message(club, graph, code):
+    with Path("/dev/full").open("w") as full:
+        found = subprocess.run(
+            [*PROGRAM, "ppr", graph, "--source", "0"],
+            cwd=club, stdout=subprocess.PIPE, stderr=full, text=True, check=False, timeout=60,
+        )  # fmt: skip
+    assert (found.returncode, found.stdout.startswith("node,value\n0,")) == (code, code == 0)
+
+
+@pytest.mark.parametrize(("name", "shown"), [("two\nlines", r"two\nlines"), ("\x1b[31mred", r"\x1b[31mred"), ("", ".")])
+def test_odd_names_of_files(call, name, shown):
+    found = call("ppr", name, "--source", "0")
+    assert found.returncode == 1
+    assert found.stderr == f"nx-fastonl: {shown}: {os.strerror(errno.ENOENT if name else errno.EISDIR)}\n"
+
+
+def test_a_file_that_fails_while_it_is_read(call, monkeypatch):
+    class Broken(io.BytesIO):
+        def __next__(self):
+            raise OSError(errno.EIO, os.strerror(errno.EIO))
+
+    monkeypatch.setattr(Path, "open", lambda *_: Broken())
+    assert_fails(call("ppr", "disk.csv", "--source", "0"), f"disk.csv: {os.strerror(errno.EIO)}")
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="names of files that are not text")
+def test_a_folder_whose_name_is_no_text(tmp_path):
+    folder = os.fsencode(tmp_path) + b"/\xff"
+    found = subprocess.run([*PROGRAM, "example", "--out", folder], capture_output=True, cwd=tmp_path, timeout=60)
+    assert (found.returncode, found.stderr) == (0, b"")
+    assert found.stdout.startswith(folder + b"/friends.csv\n")
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="POSIX limits")
+def test_the_disk_is_full(club):
+    """As far as this process knows: it may write files of 512 bytes."""
+    before = {path: path.read_bytes() for path in club.iterdir()}
+    command = f"ulimit -f 1; {shlex.join(PROGRAM)} ppr edges.txt --source 0 --output all.csv"
+    found = subprocess.run(["sh", "-c", command], capture_output=True, text=True, cwd=club, timeout=60)
+    assert_fails(found, f"all.csv: {os.strerror(errno.EFBIG)}")
+    assert {path: path.read_bytes() for path in club.iterdir()} == before
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="POSIX pipes")

@@ -49,3 +49,12 @@ def test_a_column_that_parquet_cannot_hold_is_named(values):
     pytest.importorskip("pyarrow")
     with pytest.raises(TableError, match=r"^Parquet cannot hold column node \(.*\); csv and json can$"):
         render({"node": values}, "parquet")
+
+
+@pytest.mark.parametrize("file_format", ["csv", "tsv", "json", "parquet"])
+def test_half_of_a_character_is_refused(file_format):
+    if file_format == "parquet":
+        pytest.importorskip("pyarrow")
+    with pytest.raises(TableError) as caught:
+        render({"node": ["a", "b"], "label": ["x", "y\ud800"]}, file_format)
+    assert str(caught.value) == r"row 2, column label: 'y\ud800' has half of a character, which cannot be written"
