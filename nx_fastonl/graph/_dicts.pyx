@@ -8,7 +8,7 @@ from libc.stdint cimport int64_t
 
 import numpy as np
 
-from nx_fastonl._lib.checks import WEIGHT_RANGE as _WEIGHT_RANGE
+from nx_fastonl._lib.checks import WEIGHT_RANGE as _WEIGHT_RANGE, shortened
 
 from nx_fastonl._lib.typedefs cimport node_t
 
@@ -47,7 +47,7 @@ cdef double weight_of(object data, object weight, object u, object v) except -1.
             value = -1.0
     if value != 0.0 and not (SMALLEST <= value <= LARGEST):
         raise ValueError(
-            f"edge ({u!r}, {v!r}) has {weight!s} {given!r}; a weight must be 0 or a number "
+            f"edge ({shortened(u)}, {shortened(v)}) has {weight!s} {shortened(given)}; a weight must be 0 or a number "
             f"between {SMALLEST:g} and {LARGEST:g}"
         )
     return value
@@ -97,12 +97,14 @@ def arrays_from_adjacency(adjacency, weight, bint multigraph):
                 weighted = True
                 weights = np.ones(size)
                 weights_out = weights
-            if counted and type(v) is int:
+            if counted and type(v) is int and 0 <= v < len(nodes):
                 column = v
             else:
                 if index is None:
                     index = {node: i for i, node in enumerate(nodes)}
-                column = index[v]
+                column = index.get(v, -1)
+                if column < 0:
+                    raise ValueError(f"node {shortened(u)} has the neighbour {shortened(v)}, which is not a node of the graph")
             indices_out[e] = <node_t> column
             if weighted:
                 weights_out[e] = value

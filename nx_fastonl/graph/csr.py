@@ -12,6 +12,7 @@ from numpy.typing import ArrayLike, NDArray
 from scipy import sparse
 
 from nx_fastonl._lib.arrays import frozen
+from nx_fastonl._lib.checks import check_count, shortened
 from nx_fastonl._lib.pool import Lease, Pool
 from nx_fastonl.graph._check import find_fault
 from nx_fastonl.graph._view import GraphView
@@ -263,8 +264,10 @@ class CSRGraph:
         >>> fo.CSRGraph.from_edges([0, 1], [1, 2], weights=[0.5, 2])
         CSRGraph with 3 nodes and 2 edges
         """
-        if n is None and nodes is not None:
-            n = len(nodes)
+        if nodes is not None:
+            nodes = nodes if isinstance(nodes, range) else _node_tuple(nodes)
+            n = len(nodes) if n is None else n
+        check_count("n", n, least=0)
         rows = rows_from_edges(sources, targets, weights, n, directed=directed)
         return cls(*rows, nodes=nodes, directed=directed)
 
@@ -383,7 +386,7 @@ class CSRGraph:
         """
         u = self._find(node)
         if u is None:
-            raise nx.NodeNotFound(f"node {node!r} is not in the graph")
+            raise nx.NodeNotFound(f"node {shortened(node)} is not in the graph")
         return u
 
     def rows_of(self, nodes: Iterable[Hashable]) -> list[int]:
@@ -447,7 +450,7 @@ class CSRGraph:
         return np.asarray(self.indptr[1:][rows] - self.indptr[:-1][rows])
 
     def to_scipy(self) -> sparse.csr_array:
-        """The adjacency matrix, sharing this graph's arrays where it can.
+        """The adjacency matrix. It shares this graph's arrays, which cannot be changed, where rows are sorted.
 
         Returns
         -------
@@ -462,8 +465,11 @@ class CSRGraph:
                [1., 0., 1.],
                [0., 1., 0.]])
         """
-        data = np.ones(len(self.indices)) if self.weights is None else self.weights
-        return sparse.csr_array((data, self.indices, self.indptr), shape=(len(self), len(self)))
+        matrix = self.shared_matrix
+        if not matrix.has_sorted_indices:  # scipy would sort them in place, as soon as it needs that
+            matrix = matrix.copy()
+            matrix.sort_indices()
+        return matrix
 
     def to_networkx(self) -> nx.Graph[Any]:
         """The graph as an ``nx.Graph`` or ``nx.DiGraph``, its weights, if it has any, as edge attribute "weight".
@@ -522,6 +528,12 @@ class CSRGraph:
             pool = self._pools.setdefault(make, Pool())
         return pool.lease(make, len(self.nodes))
 
+    @property
+    def shared_matrix(self) -> sparse.csr_array:
+        """The adjacency matrix on this graph's own arrays, its rows in any order. Sorting it would fail."""
+        data = np.ones(len(self.indices)) if self.weights is None else self.weights
+        return sparse.csr_array((data, self.indices, self.indptr), shape=(len(self), len(self)))
+
     @cached_property
     def unweighted(self) -> CSRGraph:
         """The same graph with every weight 1."""
@@ -547,7 +559,7 @@ class CSRGraph:
     @cached_property
     def components(self) -> NDArray[np.int32]:
         """The number of the connected component of each node; directions do not matter."""
-        _, components = sparse.csgraph.connected_components(self.to_scipy(), directed=False)
+        _, components = sparse.csgraph.connected_components(self.shared_matrix, directed=False)
         return frozen(components, np.int32)
 
     @cached_property
@@ -592,7 +604,7 @@ class CSRGraph:
     def _sum_rows(self) -> NDArray[np.float64]:
         if self.weights is None:
             return np.diff(self.indptr).astype(np.float64)
-        return self.to_scipy() @ np.ones(len(self))
+        return np.asarray(self.shared_matrix @ np.ones(len(self)))
 
 
 def _node_tuple(nodes: Any) -> tuple[Hashable, ...]:

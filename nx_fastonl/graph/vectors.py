@@ -8,7 +8,7 @@ from collections.abc import Hashable, Mapping
 import numpy as np
 from numpy.typing import NDArray
 
-from nx_fastonl._lib.checks import WEIGHT_RANGE
+from nx_fastonl._lib.checks import WEIGHT_RANGE, shortened
 from nx_fastonl.graph.csr import CSRGraph
 
 # The rows and values of a sparse vector over the nodes.
@@ -27,7 +27,7 @@ def sparse_vector(graph: CSRGraph, masses: Mapping[Hashable, float], name: str) 
             value = math.nan
         if not 0.0 <= value <= largest:
             raise ValueError(
-                f"{name} gives node {node!r} the value {mass!r}; it must be a number between 0 and {largest:g}"
+                f"{name} gives node {shortened(node)} the value {shortened(mass)}; it must be a number between 0 and {largest:g}"
             )
         if value > 0.0:
             vector[row] = vector.get(row, 0.0) + value

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
-from nx_fastonl._lib.checks import check_count, check_jobs, check_positive
+from nx_fastonl._lib.checks import check_count, check_jobs, check_positive, shortened
 from nx_fastonl.batch.rows import Row, largest_by_column, rows_of, stack_rows
 from nx_fastonl.graph._dicts import dict_from_arrays
 from nx_fastonl.graph.convert import as_csr_graph
@@ -291,7 +291,7 @@ def kernel_matrix(
     check_count("top_k", top_k)
     check_jobs("n_jobs", n_jobs)
     if exact and top_k is not None:
-        raise ValueError(f"top_k keeps only some values of a row; with exact=True rows are dense, got top_k={top_k!r}")
+        raise ValueError(f"top_k keeps only some values of a row; with exact=True rows are dense, got top_k={shortened(top_k)}")
     graph_kernel = GraphKernel(graph, kernel, smoothness, **parameters)
     rows = rows_of(graph, nodes, "nodes")
     if exact:

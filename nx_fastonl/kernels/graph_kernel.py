@@ -192,7 +192,7 @@ class GraphKernel:
                 'kernel_matrix with exact=False, method="fastonl" with trace="estimate"'
             )
         rows = np.arange(n)
-        H = np.asfortranarray(-self.graph.to_scipy().toarray())
+        H = np.asfortranarray(-self.graph.shared_matrix.toarray())
         H[rows, rows] += self.c(rows) + self.graph.degrees
         with one_blas_thread(n):
             factor, lower = linalg.cho_factor(H, lower=True, overwrite_a=True, check_finite=False)

@@ -14,7 +14,7 @@ import networkx as nx
 import numpy as np
 from numpy.typing import NDArray
 
-from nx_fastonl._lib.checks import a_few, check_whole
+from nx_fastonl._lib.checks import a_few, check_whole, shortened
 from nx_fastonl._lib.progress import in_batches, with_progress
 from nx_fastonl.batch.rows import rows_of
 from nx_fastonl.graph.convert import as_csr_graph
@@ -532,7 +532,7 @@ class OnlineNodeLabeler:
                 continue
             plain = checked_label(node, label)
             if u in new_labels:
-                raise ValueError(f"node {node!r} is given twice, with labels {new_labels[u]!r} and {plain!r}")
+                raise ValueError(f"node {shortened(node)} is given twice, with labels {shortened(new_labels[u])} and {shortened(plain)}")
             new_labels[u] = plain
         rows = np.array(list(new_labels), dtype=np.int32)
 
@@ -591,7 +591,7 @@ class OnlineNodeLabeler:
             return None
 
         if self._change([], [], forget) is not None:
-            raise ValueError(f"node {node!r} was not learned, so there is nothing to forget")
+            raise ValueError(f"node {shortened(node)} was not learned, so there is nothing to forget")
 
     def fit(self, labels: Labels) -> OnlineNodeLabeler:
         """Forget what was learned, then learn a set of labels at once, in no particular order.
@@ -778,13 +778,14 @@ class OnlineNodeLabeler:
         return answers
 
     def _learned_before(self, u: int) -> str:
-        return f"node {self._graph.nodes[u]!r} was learned before, as {self._knowledge.label_of(u)!r}"
+        return f"node {shortened(self._graph.nodes[u])} was learned before, as {shortened(self._knowledge.label_of(u))}"
 
     def _checked_entry(self, knowledge: Knowledge, u: int, label: Hashable) -> LabelEntry:
         entry = knowledge.find(label)
         if entry is None:
             raise ValueError(
-                f"label {label!r} of node {self._graph.nodes[u]!r} is not one of the classes {a_few(self._given)}"
+                f"label {shortened(label)} of node {shortened(self._graph.nodes[u])} is not one of the classes: "
+                f"{a_few(self._given)}"
             )
         return entry
 
@@ -801,7 +802,7 @@ def _as_seed(seed: Any) -> int:
     if seed is None or isinstance(seed, np.random.Generator):
         return int(np.random.default_rng(seed).integers(2**63))
     if isinstance(seed, bool) or not isinstance(seed, Integral):
-        raise TypeError(f"seed must be a whole number, a numpy Generator or None, got {seed!r}")
+        raise TypeError(f"seed must be a whole number, a numpy Generator or None, got {shortened(seed)}")
     if int(seed) < 0:
-        raise ValueError(f"seed must be at least 0, got {seed!r}")
+        raise ValueError(f"seed must be at least 0, got {shortened(seed)}")
     return int(seed)

@@ -9,6 +9,7 @@ import networkx as nx
 import numpy as np
 from numpy.typing import NDArray
 
+from nx_fastonl._lib.checks import a_few, shortened
 from nx_fastonl.graph.csr import CSRGraph
 from nx_fastonl.graph.live import LiveGraph
 
@@ -30,11 +31,11 @@ def read_attribute(G: Any, labels: Labels) -> Labels:
     if not isinstance(labels, str):
         return labels
     if not isinstance(G, nx.Graph | LiveGraph):
-        raise TypeError(f"labels={labels!r} names a node attribute, and only an nx.Graph has those")
+        raise TypeError(f"labels={shortened(labels)} names a node attribute, and only an nx.Graph has those")
     attributes = G.attributes if isinstance(G, LiveGraph) else dict(G.nodes(data=True))
     found = {node: data[labels] for node, data in attributes.items() if labels in data}
     if not found and len(G) > 0:
-        raise ValueError(f"no node has the attribute {labels!r}")
+        raise ValueError(f"no node has the attribute {shortened(labels)}")
     return found
 
 
@@ -46,15 +47,15 @@ def label_stream(labels: Labels, graph: CSRGraph) -> tuple[Iterable[tuple[Hashab
     """
     if isinstance(labels, str):
         raise TypeError(
-            f"labels={labels!r} names a node attribute, and the labeler has no attributes: "
-            f"pass nx.get_node_attributes(G, {labels!r})"
+            f"labels={shortened(labels)} names a node attribute, and the labeler has no attributes: "
+            f"pass nx.get_node_attributes(G, {shortened(labels)})"
         )
     if hasattr(labels, "itertuples") or hasattr(labels, "iter_rows"):  # of pandas, of polars
         raise TypeError("labels is a DataFrame; pass zip(frame[nodes], frame[labels]), naming the two columns")
     if not isinstance(labels, Iterable) or (isinstance(labels, np.ndarray) and labels.ndim == 0):
         raise TypeError(
             "labels must be a dict, pairs (node, label), an array with a label for each node "
-            f"or an attribute's name, got {labels!r}"
+            f"or an attribute's name, got {shortened(labels)}"
         )
     if hasattr(labels, "items"):  # a pandas Series has them too
         return labels.items(), len(labels) if isinstance(labels, Sized) else None
@@ -101,9 +102,9 @@ def _pairs(labels: Iterable[Any]) -> Iterator[tuple[Hashable, Any]]:
         if type(item) is not tuple:
             is_sequence = isinstance(item, tuple | list) or (isinstance(item, np.ndarray) and item.ndim == 1)
             if not is_sequence:
-                raise TypeError(f"{PAIRS_EXPECTED}; got {item!r}")
+                raise TypeError(f"{PAIRS_EXPECTED}; got {shortened(item)}")
         if len(item) != 2:
-            raise TypeError(f"{PAIRS_EXPECTED}; got {item!r}")
+            raise TypeError(f"{PAIRS_EXPECTED}; got {shortened(item)}")
         yield item
 
 
@@ -142,10 +143,10 @@ def checked_label(node: Any, label: Any) -> Hashable:
     try:
         hash(label)
     except TypeError:
-        whose = "" if node is NO_NODE else f" for node {node!r}"
-        raise TypeError(f"a label must be hashable, got {label!r}{whose}") from None
+        whose = "" if node is NO_NODE else f" for node {shortened(node)}"
+        raise TypeError(f"a label must be hashable, got {shortened(label)}{whose}") from None
     if is_missing(label):
-        raise ValueError(f"the label of node {node!r} is {label!r}, which means that it has none")
+        raise ValueError(f"the label of node {shortened(node)} is {shortened(label)}, which means that it has none")
     plain: Hashable = label
     return plain
 
@@ -153,13 +154,13 @@ def checked_label(node: Any, label: Any) -> Hashable:
 def distinct_labels(classes: Iterable[Hashable]) -> list[Hashable]:
     """All possible labels, as a caller gives them, each once."""
     if isinstance(classes, str | Mapping) or not isinstance(classes, Iterable):
-        raise TypeError(f"classes must be a collection of labels, got {classes!r}")
+        raise TypeError(f"classes must be a collection of labels, got {shortened(classes)}")
     labels = list(classes)
     if any(isinstance(label, Hashable) and is_missing(label) for label in labels):
-        raise ValueError(f"classes holds None or NaN, which mean that a node has no label, got {labels!r}")
+        raise ValueError(f"classes holds None or NaN, which mean that a node has no label, got {a_few(labels)}")
     labels = [checked_label(NO_NODE, label) for label in labels]
     if len(set(labels)) < len(labels):
-        raise ValueError(f"classes must hold each label once, got {labels!r}")
+        raise ValueError(f"classes must hold each label once, got {a_few(labels)}")
     if not labels:
         raise ValueError("classes is empty; leave it out to discover labels as they appear")
     return labels

@@ -25,9 +25,12 @@ class DiffusionStore:
     finish: Callable[[int, float, int], int] | None
     rate: float
     least_allowance: float
+    largest_read_epsilon: float
     mass: float
     largest_theta: float
-    def __init__(self, n: int, rate: float, least_allowance: float, single: bool) -> None: ...
+    def __init__(
+        self, n: int, rate: float, least_allowance: float, largest_read_epsilon: float, single: bool
+    ) -> None: ...
     @property
     def lanes(self) -> int: ...
     @property

@@ -37,11 +37,10 @@ cdef Py_ssize_t NODES_AHEAD = 8
 cdef Py_ssize_t SLOTS_IN_CACHE = 1 << 15
 cdef float[2] WAITING = [0.0, INFINITY]
 
-# A node's scores are read by a push from it. Its epsilon is READ_EPSILON once the fraction READ_FRACTION of the nodes
-# was learned. Before, fewer labels have arrived near the node, and epsilon is smaller in proportion, down to the
-# fraction MIN_READ_FRACTION of READ_EPSILON. These were chosen by accuracy on the graphs of the benchmarks, where
-# reading further gains little.
-cdef double READ_EPSILON = 0.06
+# A node's scores are read by a push from it. Its epsilon is largest once the fraction READ_FRACTION of the nodes was
+# learned. Before, fewer labels have arrived near the node, and epsilon is smaller in proportion, down to the fraction
+# MIN_READ_FRACTION of it. These were chosen by accuracy on the graphs of the benchmarks, where reading further gains
+# little.
 cdef double READ_FRACTION = 0.1
 cdef double MIN_READ_FRACTION = 0.005
 # A read ends after this many edges. Mass hardly settles between two nodes whose edge is much heavier than c.
@@ -90,6 +89,8 @@ cdef class DiffusionStore:
         A settled residual is less than ``theta * allowance`` with ``theta = rate * mass``.
     least_allowance : float
         The allowance of a node is the number of its neighbours, and at least this if it has any.
+    largest_read_epsilon : float
+        The largest epsilon of the push by which a node's scores are read.
     single : bool
         Whether Z and R are stored in single precision.
 
@@ -116,11 +117,13 @@ cdef class DiffusionStore:
     cdef public object finish
     cdef public double rate
     cdef readonly double least_allowance
+    cdef readonly double largest_read_epsilon
     cdef readonly double mass  # the sum over nodes of the largest magnitude of their sources
     cdef readonly double largest_theta  # under which anything was settled
 
-    def __init__(self, Py_ssize_t n, double rate, double least_allowance, bint single):
-        self.rate, self.least_allowance, self.single, self.width = rate, least_allowance, single, 0
+    def __init__(self, Py_ssize_t n, double rate, double least_allowance, double largest_read_epsilon, bint single):
+        self.rate, self.least_allowance, self.largest_read_epsilon = rate, least_allowance, largest_read_epsilon
+        self.single, self.width = single, 0
         self.finish = None
         self.slots = self._slots = np.zeros((n, 1), dtype=SLOT)
         self.n_slots = 1
@@ -293,7 +296,8 @@ cdef class DiffusionStore:
     def __reduce__(self):
         arrays = (self._slots.copy(), np.array(self.slot_owners), self.residuals.copy(), self.estimates.copy())
         counts = (self.n_slots, self.n_additions, self.n_pushes)
-        settings, sums = (self.rate, self.least_allowance, self.single), (self.mass, self.largest_theta)
+        settings = (self.rate, self.least_allowance, self.largest_read_epsilon, self.single)
+        sums = (self.mass, self.largest_theta)
         return _restored, (settings, arrays, np.array(self.unsettled), counts, sums)
 
 
@@ -321,7 +325,7 @@ cdef inline double theta_of(DiffusionStore store) noexcept nogil:
 
 cdef inline double read_epsilon_of(DiffusionStore store) noexcept nogil:
     cdef double learned = store.n_additions / (READ_FRACTION * store.slots.shape[0])
-    return READ_EPSILON * min(1.0, max(MIN_READ_FRACTION, learned))
+    return store.largest_read_epsilon * min(1.0, max(MIN_READ_FRACTION, learned))
 
 
 cdef inline float allowance_of(SystemView system, DiffusionStore store, Py_ssize_t u) noexcept nogil:

@@ -188,7 +188,7 @@ class SeriesColumns:
         self._s = kernel.s(rows)
         self._a = kernel.a
         self._inverse_pivots = 1.0 / (kernel.c(rows) + kernel.graph.degrees)
-        self._W = kernel.graph.to_scipy()
+        self._W = kernel.graph.shared_matrix
 
     def __call__(self, u: int) -> Column:
         term = np.zeros(len(self._rows))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import threading
 from functools import cached_property
 from typing import Any, NamedTuple
@@ -16,6 +17,11 @@ from nx_fastonl.learners.elimination import LaneElimination
 from nx_fastonl.push._workspace import Workspace
 
 __all__ = ["Diffusion"]
+
+# The epsilon of the push that reads a node's scores, where the epsilon of learning is the usual one, or larger. A smaller
+# one asks for more accuracy: nodes are then read more finely too, as the root of it.
+READ_EPSILON = 0.06
+USUAL_EPSILON = 0.1  # divided by n
 
 # The relative rounding error of one operation in double precision is at most this.
 UNIT_ROUNDOFF = float(np.finfo(np.float64).eps)
@@ -55,9 +61,9 @@ class Diffusion:
 
     def __init__(self, kernel: GraphKernel, epsilon: float, dtype: np.dtype[Any]) -> None:
         self.kernel = kernel
-        self.store = DiffusionStore(
-            len(kernel.graph), kernel.push_epsilon(epsilon), _least_allowance(kernel), dtype == np.float32
-        )
+        n, rate = len(kernel.graph), kernel.push_epsilon(epsilon)
+        read_epsilon = READ_EPSILON * min(1.0, math.sqrt(epsilon * n / USUAL_EPSILON))
+        self.store = DiffusionStore(n, rate, _least_allowance(kernel), read_epsilon, dtype == np.float32)
         self.store.finish = LaneElimination(kernel.system, self.store)
         self.lock = threading.RLock()
 

@@ -8,7 +8,7 @@ from typing import Any, Literal, TypeAlias
 
 import numpy as np
 
-from nx_fastonl._lib.checks import check_positive, check_whole
+from nx_fastonl._lib.checks import check_positive, check_whole, shortened
 from nx_fastonl.graph.csr import CSRGraph
 from nx_fastonl.kernels.graph_kernel import GraphKernel
 from nx_fastonl.kernels.table import KernelParameters
@@ -27,6 +27,10 @@ Method: TypeAlias = Literal[
 
 # Roots, products and quotients of weighted degrees in this range neither overflow nor vanish in single precision.
 SINGLE_PRECISION_RANGE = (1e-20, 1e20)
+# Where a push settles a smaller fraction of its mass, numbers of 24 bits do not notice it, and pushes never end.
+SMALLEST_SINGLE_PRECISION = 1e-6
+# More trees, or terms of the series, would take hours on any graph.
+MAX_TREES, MAX_TERMS = 1_000_000, 1_000_000_000
 
 
 class LabelerOptions(KernelParameters, total=False):
@@ -45,18 +49,25 @@ def _fastonl(kernel: GraphKernel, history: LabelHistory, options: LabelerOptions
     if dtype not in ("float64", "float32"):
         raise ValueError(f'dtype must be "float64" or "float32", got {dtype!r}')
     if dtype == "float32":
-        _check_single_precision(kernel.graph)
+        _check_single_precision(kernel)
     trace = {"trace_per_label": False, **_trace(kernel, options, kernel.estimated_trace, kernel.exact_trace)}
     return FastONL(kernel, history, _epsilon(kernel, options), **trace, dtype=np.dtype(dtype))
 
 
-def _check_single_precision(graph: CSRGraph) -> None:
-    degrees = graph.degrees[graph.degrees > 0.0]
+def _check_single_precision(kernel: GraphKernel) -> None:
+    all_degrees = kernel.graph.degrees
+    degrees = all_degrees[all_degrees > 0.0]
     smallest, largest = SINGLE_PRECISION_RANGE
     if len(degrees) and not smallest <= degrees.min() <= degrees.max() <= largest:
         raise ValueError(
             f'dtype="float32" needs weighted degrees between {smallest:g} and {largest:g}, got {degrees.min():g} to '
             f"{degrees.max():g}: scale the weights, or use float64"
+        )
+    settled = float((kernel.c(all_degrees > 0.0) / degrees).min(initial=1.0))
+    if settled < SMALLEST_SINGLE_PRECISION:
+        raise ValueError(
+            f'dtype="float32" needs a smoothness with which c, which a kernel adds to weighted degrees, is at least '
+            f"{SMALLEST_SINGLE_PRECISION:g} of each, got {settled:.2g}: use float64"
         )
 
 
@@ -88,7 +99,7 @@ def _relaxation(kernel: GraphKernel, history: LabelHistory, options: LabelerOpti
 
 def _approximate(kernel: GraphKernel, history: LabelHistory, options: LabelerOptions) -> Learner:
     terms = options.get("terms", 10)
-    check_whole("terms", terms, least=1)
+    check_whole("terms", terms, least=1, most=MAX_TERMS)
     trace = _trace(kernel, options, kernel.estimated_trace, kernel.exact_trace)
     return ColumnLearner(len(kernel.graph), SeriesColumns(kernel, terms), history, **trace, constant=-kernel.g)
 
@@ -102,9 +113,8 @@ def _trace(
     if isinstance(trace, str) and trace == "paper":
         return {"trace": float(len(kernel.graph)) ** 2, "trace_per_label": True}
     if not isinstance(trace, Real):
-        raise ValueError(f'trace must be "estimate", "paper", "exact" or a positive number, got {trace!r}')
-    check_positive("trace", float(trace))
-    return {"trace": float(trace)}
+        raise ValueError(f'trace must be "estimate", "paper", "exact" or a positive number, got {shortened(trace)}')
+    return {"trace": check_positive("trace", trace)}
 
 
 KERNEL_METHODS = {
@@ -154,6 +164,6 @@ def make_learner(
         return WeightedMajority(graph, history)
     if method == "weighted-tree":
         trees = options.get("trees", 5)
-        check_whole("trees", trees, least=1)
+        check_whole("trees", trees, least=1, most=MAX_TREES)
         return WeightedTree(graph, history, trees, seed)
     return KERNEL_METHODS[method](graph_kernel, history, options)

@@ -11,7 +11,7 @@ import networkx as nx
 import numpy as np
 from numpy.typing import NDArray
 
-from nx_fastonl._lib.checks import check_count, check_fraction, check_positive
+from nx_fastonl._lib.checks import check_count, check_fraction, check_positive, shortened
 from nx_fastonl.graph._dicts import dict_from_arrays
 from nx_fastonl.graph.convert import as_csr_graph
 from nx_fastonl.graph.vectors import sparse_vector
@@ -190,7 +190,7 @@ def fifo_push(
         raise ValueError(f'kind must be "ppr" or "laplacian", got {kind!r}')
     check_count("max_operations", max_operations, least=0)
     if source not in graph and not hasattr(source, "items"):
-        raise nx.NodeNotFound(f"node {source!r} is not in the graph; for several sources pass {{node: mass}}")
+        raise nx.NodeNotFound(f"node {shortened(source)} is not in the graph; for several sources pass {{node: mass}}")
     start = {source: 1.0} if source in graph else cast(Mapping[Hashable, float], source)
     sources, masses = sparse_vector(graph, start, "source")
 

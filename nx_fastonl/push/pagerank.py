@@ -379,7 +379,7 @@ def pagerank_vector(
 def _residual_of(system: LinearSystem, source: SparseVector, estimate: NDArray[np.float64]) -> SparseVector:
     """The residual of an estimate over all nodes: ``source - H @ estimate``."""
     rows = np.arange(len(system.graph))
-    residual = system.graph.to_scipy().T @ estimate - system.pivots(rows) * estimate
+    residual = system.graph.shared_matrix.T @ estimate - system.pivots(rows) * estimate
     residual[source[0]] += source[1]
     return rows, residual
 
