@@ -1,4 +1,4 @@
-.PHONY: help build checked test wheel networkx lint docs bench
+.PHONY: help build checked test wheel networkx lint docs bench fuzz
 
 help:  ## List the targets
 	@grep -E '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 12
@@ -32,3 +32,6 @@ bench:  ## Compare with the peers on the graphs of ../shared/data; RECORD=--reco
 	python -m tests.benchmarks.bench_online speed $(RECORD)
 	python -m tests.benchmarks.bench_online accuracy $(RECORD)
 	python -m tests.benchmarks.bench_online fit $(RECORD)
+
+fuzz:  ## Run random inputs against exact answers for MINUTES, 10 by default: see tests/fuzz
+	python -m tests.fuzz --minutes $(or $(MINUTES),10) $(ENTRIES)

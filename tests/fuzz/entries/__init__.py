@@ -1,0 +1,28 @@
+"""The entries of the campaign by name: each takes a `Draw`, makes an input, calls the package and checks the answer.
+
+An entry returns whether the input got past validation. It raises `Wrong` for a wrong answer. Any other exception is a
+crash: errors that the documentation does not name count as such.
+"""
+
+from tests.fuzz.entries.certificates import certificates
+from tests.fuzz.entries.command_line import command_line
+from tests.fuzz.entries.conversion import conversion
+from tests.fuzz.entries.kernels import kernels
+from tests.fuzz.entries.learners import learners
+from tests.fuzz.entries.pagerank import pagerank
+from tests.fuzz.entries.pickles import pickles
+from tests.fuzz.entries.pushes import push
+from tests.fuzz.interrupts import injections, interrupts
+
+ENTRIES = {
+    "conversion": conversion,
+    "push": push,
+    "pagerank": pagerank,
+    "kernels": kernels,
+    "learners": learners,
+    "certificates": certificates,
+    "command-line": command_line,
+    "pickles": pickles,
+    "interrupts": interrupts,
+    "injections": injections,
+}

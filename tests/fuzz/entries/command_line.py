@@ -1,0 +1,171 @@
+"""Files of arbitrary bytes through the command line, in this process: an exit code, and never a traceback."""
+
+import contextlib
+import csv
+import functools
+import io
+import os
+import sys
+import tempfile
+from pathlib import Path
+
+from nx_fastonl.cli.main import main
+from tests.fuzz.verdicts import check
+
+# Lists of edges, and a table of labels in each format that fits them.
+EDGES = (
+    b"source,target\n1,2\n2,3\n3,4\n4,1\n3,5\n",
+    b"1 2\n2 3\n3 4\n",
+    b"1\t2\t2\n2\t3\t0.5\n# a comment\n\n3\t4\t1e3\n",
+    b"from,to,weight\n1,2,1\n2,3,2.5\n3,1,1e-3\n3,4,1\n",
+    b"\xef\xbb\xbfu,v\r\n1,2\r\n2,3\r\n",
+    b'"1","2"\n2,"3"\n',
+    b'1,"a, b"\n2,1\n"a, b",c\n',
+)
+TABLES = {
+    "csv": (b"node,label\n1,x\n2,y\n", b"1,left\n2,right\n", b"label,node\nx,1\ny,2\n"),
+    "tsv": (b"node\tlabel\n1\tx\n2\ty\n", b"1\tx\n2\ty\n"),
+    "json": (
+        b'{"1": "x", "2": 2}',
+        b'[{"node": "1", "label": "x"}, {"node": 2, "label": true}]',
+        b'{"1": null, "2": 1.5}',
+    ),
+    "txt": (b"1 x\n2 y\n",),
+    "parquet": (b"PAR1\x00\x00PAR1",),
+}
+# What tends to trip readers of tables.
+FRAGMENTS = (
+    b",", b"\t", b"\n", b"\r", b"\x00", b'"', b"'", b"#", b" ", b"\xff", b"\xef\xbb\xbf", b"1e400", b"nan", b"-1", b"0",
+    b"inf", b"1_0", b"\xc3\xa9", b"\xe2\x80\xa8", b"[" * 2000, b"{}", b"9" * 5000, b"null", b"weight", b"source,target",
+    b"\x1a", b"1e-150", b"a" * 300,
+)  # fmt: skip
+NUMBERS = ("0.5", "0.85", "1e-3", "0", "-1", "1", "nan", "inf", "1e400", "", "x", "1e-300", "5", "0x1", "٣")
+
+
+@functools.cache
+def _folder():
+    """A folder of this process, which is also where it works: whatever is written goes there."""
+    folder = tempfile.mkdtemp(prefix="nx-fastonl-fuzz-")
+    os.chdir(folder)
+    return Path(folder)
+
+
+def _mutated(draw, content):
+    content = bytearray(content)
+    for _ in range(draw.choice([0, 0, 1, 1, 2, 4])):
+        at = draw.below(len(content) + 1)
+        kind = draw.below(6)
+        if kind < 2:
+            content[at:at] = draw.choice(FRAGMENTS)
+        elif kind == 2:
+            content[at : at + 1] = bytes([draw.below(256)])
+        elif kind == 3:
+            del content[at : at + draw.between(1, 8)]
+        elif kind == 4:
+            content[at:at] = content[: draw.below(20)]
+        else:
+            content[at:at] = draw.rest(16)
+    return bytes(content) if draw.chance(0.97) else draw.rest()
+
+
+def _arguments(draw, folder):
+    command = draw.choice(["label", "label", "label", "ppr", "ppr", "other"])
+    if command == "other":
+        return draw.choice(
+            [
+                ["info"],
+                [],
+                ["datasets"],
+                ["experiment"],
+                ["--version"],
+                ["nothing"],
+                ["label"],
+                ["info", "--json"],
+                ["--help"],
+                ["label", "--help"],
+            ]
+        )
+    edges = _mutated(draw, draw.choice(EDGES))
+    (folder / "edges.csv").write_bytes(edges)
+    draw.note(edges=edges)
+    arguments = [command, draw.choice(["edges.csv"] * 15 + ["-", ".", "missing", ""])]
+    if command == "label":
+        suffix = draw.choice(["csv"] * 5 + ["json"] * 5 + ["tsv", "tsv", "txt", "parquet"])
+        table = _mutated(draw, draw.choice(TABLES[suffix]))
+        (folder / f"labels.{suffix}").write_bytes(table)
+        draw.note(labels=table)
+        arguments.append(draw.choice([f"labels.{suffix}"] * 15 + ["-", "edges.csv", "missing"]))
+        if draw.chance(0.3):
+            arguments.append("--online")
+        if draw.chance(0.3):
+            arguments += [
+                "--method",
+                draw.choice(
+                    [
+                        "fastonl",
+                        "relaxation",
+                        "weighted-majority",
+                        "weighted-tree",
+                        "approximate",
+                        "fastonl-fifo",
+                        "x",
+                        "",
+                    ]
+                ),
+            ]
+        if draw.chance(0.2):
+            arguments += ["--kernel", draw.choice(["K1", "K2", "K3", "K4", "K5", "K6", "laplacian", "x"])]
+        if draw.chance(0.2):
+            arguments += [f"--smoothness={draw.choice(NUMBERS)}"]
+        if draw.chance(0.1):
+            arguments += [f"--seed={draw.choice(['1', '-1', 'x', '9' * 30])}"]
+    else:
+        arguments += ["--source", draw.choice(["1"] * 4 + ["2", "2", "a, b", "no", "", "-1"])]
+        for name in ("alpha", "epsilon", "tol"):
+            if draw.chance(0.15):
+                arguments += [f"--{name}={draw.choice(NUMBERS)}"]
+        if draw.chance(0.2):
+            arguments += [f"--top={draw.choice(['1', '3', '0', '-1', 'x', '9' * 30])}"]
+        if draw.chance(0.3):
+            arguments.append("--directed")
+    if draw.chance(0.2):
+        arguments.append("--json")
+    if draw.chance(0.2):
+        arguments += [
+            "--output",
+            draw.choice(["out.csv", "out.json", "out.tsv", "out.txt", "no/such/folder.csv", ".", "-"]),
+        ]
+    if draw.chance(0.1):
+        arguments += ["--format", draw.choice(["csv", "json", "tsv", "x"])]
+    return arguments
+
+
+def command_line(draw):
+    """One command with files and arguments."""
+    folder = _folder()
+    arguments = _arguments(draw, folder)
+    draw.note(arguments=arguments)
+    out, err = io.TextIOWrapper(io.BytesIO(), "utf-8"), io.StringIO()
+    stdin = io.TextIOWrapper(io.BytesIO(_mutated(draw, draw.choice(EDGES)) if "-" in arguments else b""))
+    previous, sys.stdin = sys.stdin, stdin
+    try:
+        with contextlib.redirect_stdout(out), contextlib.redirect_stderr(err):
+            try:
+                code = main(arguments)
+            except SystemExit as exit_:
+                code = exit_.code
+    finally:
+        sys.stdin = previous
+    out.flush()
+    check(code in (0, 1, 2, None), "exit code {}", code)
+    check("Traceback" not in err.getvalue(), "a traceback: {}", err.getvalue())
+    if code == 1:
+        check(
+            err.getvalue().startswith("nx-fastonl: ") and err.getvalue().count("\n") == 1,
+            "not one line: {!r}",
+            err.getvalue(),
+        )
+    if code == 0 and arguments and arguments[0] == "ppr" and not {"--json", "--output", "--format"} & set(arguments):
+        rows = list(csv.DictReader(io.StringIO(out.buffer.getvalue().decode())))
+        check(all(0.0 <= float(row["value"]) <= 2.0 for row in rows), "values {}", rows)
+    return code == 0
