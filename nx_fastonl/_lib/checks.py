@@ -60,7 +60,7 @@ def check_strictly_between(name: str, value: float, least: float, most: float) -
 
 def check_positive(name: str, value: float) -> float:
     _check_number(name, value)
-    plain = _as_float(value)  # single precision could not be compared with the largest number
+    plain = as_float(value)  # single precision could not be compared with the largest number
     if not 0.0 < plain <= WEIGHT_RANGE[1]:
         raise ValueError(f"{name} must be a positive number up to {WEIGHT_RANGE[1]:g}, got {shortened(value)}")
     return plain
@@ -72,7 +72,7 @@ def check_at_least_zero(name: str, value: float) -> None:
 
 def check_between(name: str, value: float, least: float, most: float) -> None:
     _check_number(name, value)
-    if not least <= _as_float(value) <= most:
+    if not least <= as_float(value) <= most:
         raise ValueError(f"{name} must lie between {least:g} and {most:g}, got {shortened(value)}")
 
 
@@ -106,7 +106,7 @@ def _check_number(name: str, value: object) -> None:
         raise TypeError(f"{name} must be a number, got {shortened(value)}")
 
 
-def _as_float(value: float) -> float:
+def as_float(value: float) -> float:
     try:
         return float(value)
     except OverflowError:  # an integer or a fraction above the largest float, which every range excludes

@@ -27,7 +27,8 @@ def sparse_vector(graph: CSRGraph, masses: Mapping[Hashable, float], name: str) 
             value = math.nan
         if not 0.0 <= value <= largest:
             raise ValueError(
-                f"{name} gives node {shortened(node)} the value {shortened(mass)}; it must be a number between 0 and {largest:g}"
+                f"{name} gives node {shortened(node)} the value {shortened(mass)}; "
+                f"it must be a number between 0 and {largest:g}"
             )
         if value > 0.0:
             vector[row] = vector.get(row, 0.0) + value

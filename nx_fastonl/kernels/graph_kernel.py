@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 from typing import Any, Unpack
 
 import networkx as nx
@@ -16,7 +17,7 @@ from nx_fastonl.graph.csr import CSRGraph
 from nx_fastonl.kernels.table import KERNELS, SMOOTHNESS_RANGE, KernelParameters, checked_parameters, full_name
 from nx_fastonl.push import _push
 from nx_fastonl.push._workspace import Workspace
-from nx_fastonl.push.local import NEVER_CANCELLED, PushResult, diagonal_entries, local_push
+from nx_fastonl.push.local import NEVER_CANCELLED, SLOW_OMEGA, PushResult, diagonal_entries, local_push
 from nx_fastonl.push.system import LinearSystem
 
 __all__ = ["GraphKernel"]
@@ -89,13 +90,16 @@ class GraphKernel:
         else:
             self.system = LinearSystem(graph, form.shift, 1.0 + form.slope)
         self._check_conditioning()
-        self._isolated_S = (form.shift or 1.0) * 2 * p.lam / (form.a * (p.smoothness + form.isolated))
+        # Used where S is not given.
+        self._isolated_S = 1.0
+        if self._S is None:
+            self._isolated_S = (form.shift or 1.0) * 2 * p.lam / (form.a * (p.smoothness + form.isolated))
 
     def _check_conditioning(self) -> None:
         """Raise if c is so small beside a degree that no push would end and rounding would spoil the result."""
         if self._S is not None:
             rows = np.arange(len(self.graph))
-            u = int((self.c(rows) / np.maximum(self.graph.degrees, 1e-300)).argmin())
+            u = int((self.graph.degrees / self.c(rows)).argmax())
         elif self._ones:
             u = int(self.graph.degrees.argmax())
         else:
@@ -167,7 +171,19 @@ class GraphKernel:
         """Push from `u`, at least once, for column u of M."""
         neighbours = int(self.graph.neighbor_counts(u))
         epsilon = min(self.push_epsilon(epsilon), 1.0 / max(neighbours, 1))
-        return local_push(self.system, [u], [1.0], epsilon, cancelled=cancelled)
+        if self.system.omega <= SLOW_OMEGA:
+            return local_push(self.system, [u], [1.0], epsilon, cancelled=cancelled)
+        component, elimination = int(self.graph.components[u]), self.system.elimination
+        patience = elimination.patience(component)
+        result = local_push(self.system, [u], [1.0], epsilon, max_operations=patience, cancelled=cancelled)
+        if result.converged:
+            return result
+        rows = elimination.rows(component)
+        if rows is None:
+            return local_push(self.system, [u], [1.0], epsilon, cancelled=cancelled)
+        estimate = elimination.solve(component, (rows == u).astype(np.float64))
+        residual, _ = self._residual(u, rows, estimate)
+        return replace(result, nodes=rows, estimate=estimate, residual=residual, converged=True)
 
     def column(self, u: int, result: PushResult) -> tuple[NDArray[np.int32], NDArray[np.float64]]:
         """Column u of ``M + g`` at the nodes that a push from u pushed."""
@@ -176,11 +192,16 @@ class GraphKernel:
 
     def column_error(self, u: int, result: PushResult) -> float:
         """The error bound of a pushed column's entries: ``|r| <= e c`` gives ``|z* - z| <= e``, as ``H 1 = c``."""
-        c = self.c(result.nodes)
-        with self.graph.scratch(Workspace) as workspace:
-            residual, rounding = _push.residual(self.system.view, workspace, u, result.nodes, result.estimate, c)
-        off = float(((np.abs(residual) + rounding) / c).max(initial=0.0))
+        residual, rounding = self._residual(u, result.nodes, result.estimate)
+        off = float(((np.abs(residual) + rounding) / self.c(result.nodes)).max(initial=0.0))
         return self.a * float(self.s(u)) * self.largest_s * off
+
+    def _residual(
+        self, u: int, nodes: NDArray[np.int32], estimate: NDArray[np.float64]
+    ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+        """``e_u - H estimate`` at these nodes, and a bound on its rounding error."""
+        with self.graph.scratch(Workspace) as workspace:
+            return _push.residual(self.system.view, workspace, u, nodes, estimate, self.c(nodes))
 
     def exact(self) -> NDArray[np.float64]:
         """M by a dense factorisation. Raises for graphs with more than `MAX_EXACT_NODES` nodes."""

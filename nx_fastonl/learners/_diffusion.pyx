@@ -294,7 +294,8 @@ cdef class DiffusionStore:
         return left, read
 
     def __reduce__(self):
-        arrays = (self._slots.copy(), np.array(self.slot_owners), self.residuals.copy(), self.estimates.copy())
+        slots = tuple(self._slots[name].copy() for name in SLOT.names)
+        arrays = (*slots, np.array(self.slot_owners), self.residuals.copy(), self.estimates.copy())
         counts = (self.n_slots, self.n_additions, self.n_pushes)
         settings = (self.rate, self.least_allowance, self.largest_read_epsilon, self.single)
         sums = (self.mass, self.largest_theta)
@@ -302,7 +303,10 @@ cdef class DiffusionStore:
 
 
 def _restored(settings, arrays, unsettled, counts, sums):
-    slots, slot_owners, residuals, estimates = (np.array(array) for array in arrays)
+    places, allowances, slot_owners, residuals, estimates = (np.array(array) for array in arrays)
+    check_restored(places.ndim == 2 and places.shape == allowances.shape, "diffusion")
+    slots = np.zeros(places.shape, dtype=SLOT)
+    slots["index"], slots["allowance"] = places, allowances
     cdef DiffusionStore store = DiffusionStore(1, *settings)
     store.slots = store._slots = slots
     store.bind(residuals, estimates, slot_owners)

@@ -116,14 +116,18 @@ cdef class GradientStore:
         return _restored(*self.__reduce__()[1])
 
     def __reduce__(self):
-        arrays = (self._stored.copy(), np.array(self.dense), np.array(self.free), np.array(self.total))
+        stored = tuple(self._stored[name].copy() for name in STORED_GRADIENT.names)
+        arrays = (*stored, np.array(self.dense), np.array(self.free), np.array(self.total))
         sums = (self.energy, self.single_energy, self.used_trace)
         settings = (self.trace, self.trace_per_label, self.constant)
         return _restored, (arrays, (self.n_dense, self.n_free), sums, settings, self.unfinished)
 
 
 def _restored(arrays, sizes, sums, settings, unfinished):
-    stored, dense, free, total = (np.array(array) for array in arrays)
+    scales, labels, rows, dense, free, total = (np.array(array) for array in arrays)
+    check_restored(scales.shape == labels.shape == rows.shape == (scales.size,), "gradients")
+    stored = np.zeros(len(scales), dtype=STORED_GRADIENT)
+    stored["s"], stored["label"], stored["dense"] = scales, labels, rows
     cdef GradientStore store = GradientStore(1, *settings)
     store.stored = store._stored = stored
     store.dense, store.free, store.total = dense, free, total

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
-from nx_fastonl._lib.arrays import enlarged
+from nx_fastonl._lib.arrays import check_restored, enlarged
 from nx_fastonl.kernels.graph_kernel import GraphKernel
 from nx_fastonl.learners import _columns, _relaxation, _stream
 from nx_fastonl.learners._history import LabelHistory
@@ -28,6 +27,14 @@ class Column(NamedTuple):
     factor: float  # common to the whole column
 
 
+class Columns(Protocol):
+    """The columns of a kernel matrix, by the row of a node; as many as there are nodes."""
+
+    def __call__(self, u: int, /) -> Column: ...
+
+    def __len__(self) -> int: ...
+
+
 class ColumnLearner(RelaxationLearner):
     """Computes scores from columns of M.
 
@@ -35,8 +42,7 @@ class ColumnLearner(RelaxationLearner):
     ----------
     n, history, trace, trace_per_label, constant
         As for `RelaxationLearner`.
-    columns : callable
-        From the row of a node to its `Column`.
+    columns : Columns
     symmetrized : bool
         Take the mean of ``G @ M[:, t]`` and ``G @ M[t, :]``, as the paper's analysis does.
     """
@@ -44,7 +50,7 @@ class ColumnLearner(RelaxationLearner):
     def __init__(
         self,
         n: int,
-        columns: Callable[[int], Column],
+        columns: Columns,
         history: LabelHistory,
         trace: float,
         *,
@@ -60,6 +66,14 @@ class ColumnLearner(RelaxationLearner):
 
     def __getstate__(self) -> dict[str, Any]:
         return {**super().__getstate__(), "_latest": None}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        super().__setstate__(state)
+        rows, n = self._row_scores, self.gradients.n
+        check_restored(len(self._columns) == n and self._latest is None, "columns and gradients")
+        if rows is not None:
+            self._row_scores = np.array(rows, dtype=np.float64, order="C")
+            check_restored(rows.ndim == 2 and len(rows) == n and rows.shape[1] >= self.k, "scores")
 
     def blank(self, history: LabelHistory) -> ColumnLearner:
         settings = self.gradients
@@ -153,6 +167,9 @@ class PushColumns:
         self.kernel = kernel
         self.push_epsilon = kernel.push_epsilon(epsilon)
 
+    def __len__(self) -> int:
+        return len(self.kernel.graph)
+
     def __call__(self, u: int) -> Column:
         nodes, estimate, _ = fifo_column(self.kernel.system, u, self.push_epsilon)
         s = self.kernel.s_of(u)
@@ -166,6 +183,17 @@ class ExactColumns:
     def __init__(self, kernel: GraphKernel) -> None:
         self._matrix = kernel.exact()
         self._rows = np.arange(len(kernel.graph), dtype=np.int32)
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {"_matrix": self._matrix}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        matrix = np.array(state["_matrix"], dtype=np.float64, order="C")
+        check_restored(matrix.ndim == 2 and matrix.shape == (len(matrix), len(matrix)), "kernel matrix")
+        self.__dict__.update(_matrix=matrix, _rows=np.arange(len(matrix), dtype=np.int32))
+
+    def __len__(self) -> int:
+        return len(self._rows)
 
     def __call__(self, u: int) -> Column:
         values = self._matrix[u]
@@ -182,6 +210,7 @@ class SeriesColumns:
     """
 
     def __init__(self, kernel: GraphKernel, terms: int) -> None:
+        self.kernel = kernel
         rows = np.arange(len(kernel.graph), dtype=np.int32)
         self._rows = rows
         self._terms = terms
@@ -189,6 +218,12 @@ class SeriesColumns:
         self._a = kernel.a
         self._inverse_pivots = 1.0 / (kernel.c(rows) + kernel.graph.degrees)
         self._W = kernel.graph.shared_matrix
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return SeriesColumns, (self.kernel, self._terms)
+
+    def __len__(self) -> int:
+        return len(self._rows)
 
     def __call__(self, u: int) -> Column:
         term = np.zeros(len(self._rows))

@@ -76,7 +76,8 @@ class FastONL(RelaxationLearner):
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         super().__setstate__(state)
-        check_restored(self.diffusion.store.lanes >= self.k, "diffusion")
+        store = self.diffusion.store
+        check_restored(store.lanes >= self.k and len(store.slot_indices) == self.gradients.n, "diffusion")
         self.lock = self.diffusion.lock
 
     def blank(self, history: LabelHistory) -> FastONL:

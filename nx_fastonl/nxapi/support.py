@@ -9,7 +9,7 @@ from typing import Any
 
 import networkx as nx
 
-from nx_fastonl._lib.checks import WEIGHT_RANGE, check_fraction
+from nx_fastonl._lib.checks import WEIGHT_RANGE, as_float, check_fraction, shortened
 from nx_fastonl.graph.csr import CSRGraph
 from nx_fastonl.graph.live import may_be_one_sided
 from nx_fastonl.nxapi import algorithms
@@ -71,8 +71,8 @@ def _bad_masses(given: Arguments) -> str | None:
         if not (hasattr(masses, "get") and hasattr(masses, "items")):
             return f"{name} must be a dict {{node: value}}, got {type(masses).__name__}"
         for node, mass in masses.items():
-            if not isinstance(mass, Real) or not 0.0 <= float(mass) <= largest:
-                return f"{name} gives node {node!r} the value {mass!r}; numbers from 0 to {largest:g} are supported"
+            if not isinstance(mass, Real) or not 0.0 <= as_float(mass) <= largest:
+                return f"{name} gives node {shortened(node)} the value {shortened(mass)}; numbers from 0 to {largest:g} are supported"
     return None
 
 

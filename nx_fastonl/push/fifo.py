@@ -11,7 +11,7 @@ import networkx as nx
 import numpy as np
 from numpy.typing import NDArray
 
-from nx_fastonl._lib.checks import check_count, check_fraction, check_positive, shortened
+from nx_fastonl._lib.checks import WEIGHT_RANGE, check_between, check_count, check_fraction, check_positive, shortened
 from nx_fastonl.graph._dicts import dict_from_arrays
 from nx_fastonl.graph.convert import as_csr_graph
 from nx_fastonl.graph.vectors import sparse_vector
@@ -180,7 +180,8 @@ def fifo_push(
         alpha = check_fraction("alpha", alpha)
         system, push_epsilon = LinearSystem(graph, shift=0.0, slope=1.0 / (1.0 - alpha)), epsilon
     elif kind == "laplacian":
-        alpha = check_positive("alpha", alpha)
+        check_between("alpha", alpha, *WEIGHT_RANGE)
+        alpha = float(alpha)
         if graph.is_directed():
             raise nx.NetworkXNotImplemented(
                 'kind="laplacian" needs an undirected graph; kind="ppr" takes directed ones'

@@ -194,12 +194,12 @@ def test_integers_beyond_any_float_are_refused_like_other_numbers(huge, karate):
         lambda: fo.OnlineNodeLabeler(karate, trace=huge),
     ]
     for call in calls:
-        with pytest.raises(ValueError, match="got"):
+        with pytest.raises(ValueError, match="got|must be a number"):
             call()
 
 
 def test_the_backend_leaves_integers_beyond_any_float_to_networkx(karate):
-    with pytest.raises(NotImplementedError, match="personalization"):
+    with pytest.raises(NotImplementedError, match="not implemented by 'fastonl' backend for the given arguments"):
         nx.pagerank(karate, personalization={0: 10**400}, backend="fastonl")
 
 
