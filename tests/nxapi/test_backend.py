@@ -1,6 +1,7 @@
 import gc
 import inspect
 import logging
+import os
 import subprocess
 import sys
 import tomllib
@@ -68,14 +69,19 @@ def ran(monkeypatch):
     return names
 
 
-def run(program, **environment):
+def environment_of(**settings):
+    """The environment of this process, with these settings of NetworkX and no others."""
+    return {name: value for name, value in os.environ.items() if not name.startswith("NETWORKX_")} | settings
+
+
+def run(program, **settings):
     completed = subprocess.run(
         [sys.executable, "-W", "error", "-c", program],
         capture_output=True,
         text=True,
         check=True,
         cwd=ROOT,
-        env={"PATH": "", **environment},
+        env=environment_of(**settings),
     )
     return completed.stdout.strip()
 
@@ -503,7 +509,7 @@ class TestSuitesOfNetworkX:
     @pytest.mark.parametrize("fallback", ["", "True"])
     def test_pass(self, fallback, tmp_path):
         """Without fallback, tests of functions that the backend lacks fail as expected; no test of its own may."""
-        environment = {"PATH": "", "NETWORKX_TEST_BACKEND": "fastonl", "NETWORKX_FALLBACK_TO_NX": fallback}
+        environment = environment_of(NETWORKX_TEST_BACKEND="fastonl", NETWORKX_FALLBACK_TO_NX=fallback)
         command = [sys.executable, "-m", "pytest", "-p", "no:cacheprovider", "-q", "-rxX", "--pyargs", *SUITES]
         completed = subprocess.run(command, capture_output=True, text=True, cwd=tmp_path, env=environment)
         assert completed.returncode == 0, completed.stdout
