@@ -1,6 +1,9 @@
 """Builds the Cython extensions; everything static is in pyproject.toml.
 
-NX_FASTONL_CHECKED=1 builds with bounds checks and rebuilds everything: slower, for the test suite.
+Two environment variables, each 0 or 1, ask for slower builds for the test suite, and rebuild everything.
+NX_FASTONL_CHECKED=1 builds with bounds checks.
+NX_FASTONL_SANITIZE=1 builds with the compiler's AddressSanitizer and UndefinedBehaviorSanitizer (gcc or clang).
+Python must then be started with their libraries preloaded: `.ci/sanitize` does so.
 """
 
 import os
@@ -10,19 +13,41 @@ from pathlib import Path
 from Cython.Build import cythonize
 from setuptools import Extension, setup
 
-CHECKED = bool(int(os.environ.get("NX_FASTONL_CHECKED", "0")))
 
+def is_set(name):
+    value = os.environ.get(name, "0")
+    if value not in ("0", "1"):
+        raise SystemExit(f"{name} must be 0 or 1, got {value!r}")
+    return value == "1"
+
+
+CHECKED = is_set("NX_FASTONL_CHECKED")
+SANITIZE = is_set("NX_FASTONL_SANITIZE")
+REBUILD = CHECKED or SANITIZE
+
+# Wheels run on processors that are older than the one that builds them: no option may name a processor.
 OPTIMISE = ["/O2"] if sys.platform == "win32" else ["-O3"]
+# Undefined behaviour ends the program, as a wrong address does. Less optimising leaves more of both to be seen.
+SANITIZERS = ["-fsanitize=address,undefined", "-fno-sanitize-recover=all"]
+# Python's own options make an integer that overflows start again from below; here it is an error.
+SANITIZED = [*SANITIZERS, "-fno-wrapv", "-O1", "-g", "-fno-omit-frame-pointer"]
+COMPILE = SANITIZED if SANITIZE else OPTIMISE
+LINK = SANITIZERS if SANITIZE else []
 
 SOURCES = sorted(Path("nx_fastonl").rglob("*.pyx"))
 
 setup(
     ext_modules=cythonize(
         [
-            Extension(".".join(source.with_suffix("").parts), [str(source)], extra_compile_args=OPTIMISE)
+            Extension(
+                ".".join(source.with_suffix("").parts),
+                [str(source)],
+                extra_compile_args=COMPILE,
+                extra_link_args=LINK,
+            )
             for source in SOURCES
         ],
-        force=CHECKED,
+        force=REBUILD,
         compiler_directives={
             "language_level": 3,
             "boundscheck": CHECKED,
@@ -33,5 +58,5 @@ setup(
             "auto_pickle": False,
         },
     ),
-    options={"build_ext": {"force": CHECKED, "parallel": os.cpu_count()}},
+    options={"build_ext": {"force": REBUILD, "parallel": os.cpu_count()}},
 )
