@@ -1,4 +1,4 @@
-.PHONY: help build checked test wheel networkx lint docs bench fuzz
+.PHONY: help build checked sanitize test wheel oldest newest networkx lint docs bench fuzz
 
 help:  ## List the targets
 	@grep -E '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 12
@@ -9,11 +9,20 @@ build:  ## Compile in place and install for development, with every extra
 checked:  ## Run the test suite against a build with bounds checks
 	.ci/checked
 
+sanitize:  ## Run the test suite against a build with the compiler's sanitizers
+	.ci/sanitize
+
 test:  ## Run the test suite
 	python -m pytest
 
-wheel:  ## Build a wheel, install it elsewhere and import every module
+wheel:  ## Build what users install, and test it elsewhere
 	.ci/wheel
+
+oldest:  ## Run the test suite with the oldest versions that are supported; PYTHON=... names a Python 3.11
+	.ci/oldest $(PYTHON)
+
+newest:  ## Run the test suite with the newest versions of everything; PYTHON=... names the Python
+	.ci/newest $(PYTHON)
 
 networkx:  ## Run the whole test suite of NetworkX through the backend
 	cd "$$(mktemp -d)" && NETWORKX_TEST_BACKEND=fastonl NETWORKX_FALLBACK_TO_NX=True python -m pytest -q -p no:cacheprovider --pyargs networkx
