@@ -42,22 +42,27 @@ cdef bint sorted_rows_match(
     return True
 
 
-cdef void transpose(
+cdef bint transpose(
     const offset_t[::1] indptr, const node_t[::1] indices, const double[::1] weights, offset_t[::1] reached,
     node_t[::1] sources, double[::1] source_weights,
 ) noexcept nogil:
-    """List in place of each row the rows that name it, in order, with the weights. Those beyond its end are left out."""
+    """List in place of each row the rows that name it, with the weights; False if a row is named too often.
+
+    There are as many names as places. So if no row is named too often, none is named too seldom.
+    """
     cdef Py_ssize_t u, e, at
     for u in range(indptr.shape[0] - 1):
         reached[u] = indptr[u]
     for u in range(indptr.shape[0] - 1):
         for e in range(indptr[u], indptr[u + 1]):
             at = reached[indices[e]]
-            if at < indptr[indices[e] + 1]:
-                sources[at] = <node_t> u
-                if weights.shape[0] > 0:
-                    source_weights[at] = weights[e]
+            if at == indptr[indices[e] + 1]:
+                return False
+            sources[at] = <node_t> u
+            if weights.shape[0] > 0:
+                source_weights[at] = weights[e]
             reached[indices[e]] = at + 1
+    return True
 
 
 cdef bint rows_match(
@@ -97,7 +102,8 @@ def find_fault(const offset_t[::1] indptr, const node_t[::1] indices, weights, *
     else:
         sources, source_weights = np.zeros(indices.shape[0], dtype=np.int32), np.zeros(values.shape[0])
         with nogil:
-            transpose(indptr, indices, values, reached, sources, source_weights)
-            reached[:] = 0
-            match = rows_match(indptr, indices, values, reached, sources, source_weights)
+            match = transpose(indptr, indices, values, reached, sources, source_weights)
+            if match:
+                reached[:] = 0
+                match = rows_match(indptr, indices, values, reached, sources, source_weights)
     return None if match else "one-sided"

@@ -168,18 +168,18 @@ def have_weights(list edges, object weight, list values):
     return True
 
 
-def dict_from_arrays(nodes, const node_t[::1] ids, const double[::1] values):
-    """{node: value} of the values that are not zero, as Python floats."""
+def dict_from_arrays(nodes, const node_t[::1] ids, const double[::1] values, bint zeros=False):
+    """{node: value} as Python floats; without those that are zero, unless `zeros` are wanted too."""
     cdef dict result = {}
     cdef Py_ssize_t i
     cdef tuple names
     if type(nodes) is tuple:
         names = nodes
         for i in range(ids.shape[0]):
-            if values[i] != 0.0:
+            if zeros or values[i] != 0.0:
                 PyDict_SetItem(result, <object> PyTuple_GET_ITEM(names, ids[i]), values[i])
     else:
         for i in range(ids.shape[0]):
-            if values[i] != 0.0:
+            if zeros or values[i] != 0.0:
                 PyDict_SetItem(result, ids[i], values[i])
     return result

@@ -175,7 +175,7 @@ def kernel_column(
     u = graph.index(node)
     result = graph_kernel.push(u, epsilon)
     nodes, values = graph_kernel.column(u, result)
-    column = dict_from_arrays(graph.nodes, nodes, values - graph_kernel.g)
+    column = dict_from_arrays(graph.nodes, nodes, values - graph_kernel.g, zeros=True)
     if not full_output:
         return column
     work = (result.operations, result.pushes, result.epochs)

@@ -25,6 +25,7 @@ __all__ = ["GraphKernel"]
 S_RANGE = (1e-18, 1e18)
 # The largest graph whose exact matrix is computed: 3.2 GB.
 MAX_EXACT_NODES = 20_000
+UNIT_ROUNDOFF = float(np.finfo(np.float64).eps)
 # A trace is estimated from this many columns. Each is pushed with an epsilon of TRACE_ACCURACY, divided by the number
 # of the source's neighbours.
 TRACE_SAMPLES = 200
@@ -194,7 +195,10 @@ class GraphKernel:
         """The error bound of a pushed column's entries: ``|r| <= e c`` gives ``|z* - z| <= e``, as ``H 1 = c``."""
         residual, rounding = self._residual(u, result.nodes, result.estimate)
         off = float(((np.abs(residual) + rounding) / self.c(result.nodes)).max(initial=0.0))
-        return self.a * float(self.s(u)) * self.largest_s * off
+        scale = self.a * float(self.s(u)) * self.largest_s
+        # Scaling the estimate and taking the constant away rounds a few times.
+        largest = scale * float(np.abs(result.estimate).max(initial=0.0)) + self.g
+        return scale * off * (1.0 + 8.0 * UNIT_ROUNDOFF) + 8.0 * UNIT_ROUNDOFF * largest
 
     def _residual(
         self, u: int, nodes: NDArray[np.int32], estimate: NDArray[np.float64]
@@ -214,7 +218,9 @@ class GraphKernel:
             )
         rows = np.arange(n)
         H = np.asfortranarray(-self.graph.shared_matrix.toarray())
-        H[rows, rows] += self.c(rows) + self.graph.degrees
+        H[rows, rows] = 0.0  # a self-loop adds to the degree and takes it away again
+        H[rows, rows] = self.c(rows) - H.sum(axis=1)
+        H += self._constant_mode
         with one_blas_thread(n):
             factor, lower = linalg.cho_factor(H, lower=True, overwrite_a=True, check_finite=False)
             inverse, info = linalg.lapack.dpotri(factor, lower=lower, overwrite_c=True)
@@ -226,8 +232,18 @@ class GraphKernel:
         inverse *= self.a
         inverse *= s
         inverse *= s[:, None]
-        inverse -= self.g
+        if self._constant_mode != 0.0:
+            c = float(self.c([0])[0])
+            inverse += self.a / n * (1.0 / (c + n * self.b) - 1.0 / (c + n * self._constant_mode))
         return np.ascontiguousarray(inverse.T)  # M is symmetric, and its rows are read later
+
+    @property
+    def _constant_mode(self) -> float:
+        """What is added to all entries of H before it is inverted: as much of b as does not drown the other entries.
+
+        H and M share the constant vector as an eigenvector, so what is left of b adds a constant to M.
+        """
+        return min(self.b, max(self.graph.largest_degree, float(self.c([0])[0])) / len(self.graph))
 
     def exact_trace(self) -> float:
         """The trace of M, for graphs up to `MAX_EXACT_NODES`."""
@@ -268,7 +284,9 @@ def _diagonal(graph: CSRGraph, S: Any) -> NDArray[np.float64]:
             raise ValueError(f"S must have a positive value for every node; that of {missing!r} is missing")
     else:
         try:
-            values = np.asarray(S)
+            with np.errstate(over="ignore"):
+                values = np.asarray(S)
+                values = values.astype(np.float64) if values.dtype.kind == "f" else values
         except ValueError:
             values = np.asarray(None)
         if values.dtype.kind not in "iuf" or values.shape not in ((), (len(graph),)):

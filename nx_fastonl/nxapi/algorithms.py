@@ -16,6 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
+from nx_fastonl._lib.checks import as_float, shortened
 from nx_fastonl.graph.convert import as_csr_graph
 from nx_fastonl.graph.csr import CSRGraph, csr_graph_of
 from nx_fastonl.graph.live import LiveGraph
@@ -60,9 +61,9 @@ def pagerank(
         raise nx.PowerIterationFailedConvergence(max_iter)
     least = 2.0 * smallest_tolerance(alpha)
     if l1_error is None:
-        l1_error = max(least, ERROR_PER_TOL * min(len(graph) * float(tol), 1.0))
+        l1_error = max(least, ERROR_PER_TOL * min(len(graph) * as_float(tol), 1.0))
     elif not l1_error >= least:
-        raise ValueError(f"l1_error must be at least {least:.1g}, where rounding errors begin, got {l1_error!r}")
+        raise ValueError(f"l1_error must be at least {least:.1g}, where rounding errors begin, got {shortened(l1_error)}")
     # NetworkX starts from the uniform vector. With few seeds, zero is closer to the answer.
     start = None if nstart is None and len(seeds[0]) < len(graph) else _dense(graph, *begin)
     # Scaling to a sum of 1 may double the error that the push leaves.

@@ -29,6 +29,8 @@ FIRST_EPSILON = 1e-6
 GLOBAL_TOLERANCE = 1e-6
 # Rounding adds up to this, divided by the probability to stop, to the L1 error of a vector.
 L1_ROUNDING = 1e-15
+# How often the residual of a guess is pushed, at most.
+MAX_IMPROVEMENTS = 4
 ONE = np.ones(1)
 
 
@@ -345,16 +347,27 @@ def pagerank_vector(
         # x = Y(p) / |Y(p)|, and the leak of Y(p) is what is in dead ends times damping / (1 - damping).
         kept = 1.0 / (1.0 + damping / (1.0 - damping) * float(start[graph.degrees == 0.0].sum()))
         guess = kept * start / ((1.0 - damping) * system.pivots(np.arange(len(graph))))
-        seeds = _residual_of(system, seeds, guess)
 
-    def walk(vector: SparseVector) -> tuple[PushResult, NDArray[np.int32], NDArray[np.float64], float]:
+    def push(vector: SparseVector) -> PushResult:
         result = local_push(
             system, *vector, epsilon, mass_tolerance=mass_tolerance, max_epochs=max_iter, cancelled=cancelled
         )
         if not result.converged:
             raise nx.PowerIterationFailedConvergence(max_iter)
-        if guess is not None:
-            result = replace(result, estimate=guess[result.nodes] + result.estimate)
+        return result
+
+    def improve(guess: NDArray[np.float64]) -> PushResult:
+        """Push what the guess lacks; again if rounding errors of many pushes have added up to more than the target."""
+        for _ in range(MAX_IMPROVEMENTS):
+            result = push(_residual_of(system, seeds, guess))
+            guess[result.nodes] += result.estimate
+            rows, residual = _residual_of(system, seeds, guess)
+            if mass_tolerance is None or np.abs(residual).sum() <= mass_tolerance:
+                break
+        return replace(result, nodes=rows.astype(np.int32), estimate=guess, residual=residual)
+
+    def walk(vector: SparseVector) -> tuple[PushResult, NDArray[np.int32], NDArray[np.float64], float]:
+        result = push(vector) if guess is None else improve(guess)
         nodes, estimate = result.pushed()
         degrees = graph.degrees[nodes]
         values = (1.0 - damping) * system.pivots(nodes) * estimate

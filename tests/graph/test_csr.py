@@ -3,11 +3,12 @@ import pickle
 import networkx as nx
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.testing import assert_array_equal
 from scipy import sparse
 
+from nx_fastonl.graph._check import find_fault
 from nx_fastonl.graph.convert import as_csr_graph
 from nx_fastonl.graph.csr import CSRGraph
 from tests import oracles
@@ -262,3 +263,55 @@ def test_components(G):
     found = {frozenset(graph.nodes[u] for u in np.flatnonzero(graph.components == c)) for c in graph.components}
     assert found == {frozenset(component) for component in nx.connected_components(G)}
     assert not graph.components.flags.writeable
+
+
+@st.composite
+def raw_rows(draw):
+    """Rows in any order, often symmetric; and the matrix of their weights, or None where a neighbour is listed twice."""
+    n = draw(st.integers(1, 6))
+    W = np.array(draw(st.lists(st.sampled_from([0.0, 0.0, 1.0, 2.0]), min_size=n * n, max_size=n * n))).reshape(n, n)
+    if draw(st.booleans()):
+        W = np.maximum(W, W.T)
+    rows = [draw(st.permutations(np.flatnonzero(row).tolist())) for row in W]
+    if draw(st.booleans()):
+        rows = [sorted(row) for row in rows]
+    twice = draw(st.sampled_from([None, None, *(u for u in range(n) if rows[u])]))
+    if twice is not None:
+        rows[twice] = [*rows[twice], rows[twice][0]]
+    indptr = np.concatenate([[0], np.cumsum([len(row) for row in rows])]).astype(np.int64)
+    indices = np.array([v for row in rows for v in row], dtype=np.int32)
+    weights = np.array([W[u, v] for u, row in enumerate(rows) for v in row])
+    return indptr, indices, weights, None if twice is not None else W
+
+
+@settings(max_examples=500)
+@given(raw_rows(), st.booleans())
+def test_faults_of_rows_are_found(case, weighted):
+    indptr, indices, weights, W = case
+    found = find_fault(indptr, indices, weights if weighted else None, symmetric=True)
+    if W is None:
+        assert found == "twice"
+        assert find_fault(indptr, indices, weights, symmetric=False) == "twice"
+        return
+    W = W if weighted else W > 0
+    assert found == (None if (W == W.T).all() else "one-sided")
+    assert find_fault(indptr, indices, weights, symmetric=False) is None
+
+
+def test_one_sided_rows_are_named():
+    with pytest.raises(ValueError, match="not symmetric: rows 0 and 2 differ about their edge"):
+        CSRGraph([0, 2, 3, 3], [1, 2, 0])
+
+
+def test_neighbours_that_are_no_nodes_are_refused():
+    G = nx.path_graph(3)
+    G._adj[0][2**32 + 1] = {}
+    with pytest.raises(ValueError, match="node 0 has the neighbour 4294967297, which is not a node of the graph"):
+        CSRGraph.from_networkx(G)
+
+
+def test_the_matrix_of_unsorted_rows_is_a_sorted_copy():
+    graph = CSRGraph([0, 2, 4, 6], [2, 1, 2, 0, 1, 0])
+    W = graph.to_scipy()
+    W.sort_indices()
+    assert (W.indices.tolist(), graph.indices.tolist()) == ([1, 2, 0, 2, 0, 1], [2, 1, 2, 0, 1, 0])

@@ -95,7 +95,7 @@ def test_a_node_that_looks_like_a_dict_is_still_a_node():
 
 
 @pytest.mark.parametrize(
-    "tiny", [{"epsilon": 1e-320}, {"alpha": 1e-320, "kind": "laplacian"}, {"alpha": 1e-99, "kind": "laplacian"}]
+    "tiny", [{"epsilon": 1e-320}, {"alpha": 1e-100, "kind": "laplacian"}, {"alpha": 1e-99, "kind": "laplacian"}]
 )
 def test_bounds_of_vanishing_parameters_are_infinite_not_an_error(karate, tiny):
     *_, info = fo.fifo_push(karate, 0, max_operations=100, full_output=True, **tiny)
@@ -153,7 +153,7 @@ def test_results_are_plain_python(karate):
             ({"alpha": alpha}, ValueError, "alpha must lie strictly between 0 and 1")
             for alpha in (0, 1, -0.5, math.nan)
         ),
-        ({"alpha": 0, "kind": "laplacian"}, ValueError, "alpha must be a positive number .* got 0"),
+        ({"alpha": 0, "kind": "laplacian"}, ValueError, "alpha must lie between 1e-100 and 1e\\+100, got 0"),
         ({"alpha": None}, TypeError, "alpha must be a number, got None"),
         *(({"epsilon": eps}, ValueError, "epsilon must be a positive number") for eps in (0, -1, math.inf, math.nan)),
         ({"kind": "heat"}, ValueError, '"ppr" or "laplacian", got \'heat\''),
