@@ -71,8 +71,9 @@ class OnlineNodeLabeler:
         0.1 / n, as in the paper. A larger value is faster and less accurate. Both methods have the same bound on the
         error of scores; ``"fastonl-fifo"`` is often further below it. Where few labels are known, or all of them are
         learned by `fit` or `learn_many`, a tenth of the default is usually more accurate. ``"laplacian"`` and
-        ``"augmented-laplacian"`` do not scale by degrees: with the same epsilon they reach much further than the other
-        kernels, and take longer.
+        ``"augmented-laplacian"`` do not scale by degrees: with the same epsilon they reach further than the other
+        kernels, and take longer. With ``"laplacian"``, ``"fastonl"`` lets nodes with few neighbours keep more than this,
+        as far as the bound allows.
     trace : {"estimate", "paper", "exact"} or float, default "estimate"
         The trace of the kernel matrix. A larger trace gives flatter distributions. ``"estimate"`` takes a sample;
         ``"paper"`` is k n^2, as in the paper's experiments: almost uniform distributions, which hardly matters for
@@ -493,6 +494,8 @@ class OnlineNodeLabeler:
 
         None of them is predicted before it is learned, so each counts in full, whatever the others are. Labels that are
         learned together spread together, which is faster than one by one. `predict_many` then labels other nodes.
+
+        If Ctrl-C interrupts it, all labels are learned or none, as `labels` shows. The next call finishes what is left.
 
         Parameters
         ----------

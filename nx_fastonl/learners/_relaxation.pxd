@@ -36,6 +36,7 @@ cdef class ScoreBuffers:
 cdef class GradientStore:
     cdef StoredGradient[::1] stored  # one per node
     cdef object _stored  # the same memory, as numpy sees it
+    cdef double[::1] diagonals  # M[u, u] of each learned node u, as it was known then
     cdef double[:, ::1] dense  # row 0 belongs to no node and is all zero
     cdef Py_ssize_t n_dense  # rows of `dense` that were ever used
     cdef int32_t[::1] free  # rows of `dense` that are free again: the first n_free entries

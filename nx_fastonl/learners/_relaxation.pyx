@@ -47,6 +47,7 @@ cdef class GradientStore:
 
     def __init__(self, Py_ssize_t n, double trace, bint trace_per_label, double constant):
         self.stored = self._stored = np.zeros(n, dtype=STORED_GRADIENT)
+        self.diagonals = np.zeros(n)
         self.dense = np.zeros((16, 4))
         self.n_dense = 1
         self.free = np.zeros(16, dtype=np.int32)
@@ -101,15 +102,23 @@ cdef class GradientStore:
         """The factor s of what is stored of node u; 0 where nothing is."""
         return self.stored[u].s
 
+    def diagonal(self, node_t u):
+        """The entry of M's diagonal that node u was learned with; 0 where it was not."""
+        return self.diagonals[u]
+
     def sums(self, Py_ssize_t k):
         """The sum of all gradients, over k labels."""
         return np.array(self.total[:k])
 
-    def finish(self, double energy, double single_energy, double used_trace):
-        """Add what `store_independent` left out of the sums."""
+    def finish(self, double energy, double single_energy, const double[::1] diagonals):
+        """Add what `store_independent` left out of the sums; the diagonal has an entry for each unfinished node."""
+        cdef const node_t[::1] nodes = self.unfinished[0]
+        cdef Py_ssize_t i
+        for i in range(nodes.shape[0]):
+            self.diagonals[nodes[i]] = diagonals[i]
+            self.used_trace += diagonals[i]
         self.energy += energy
         self.single_energy += single_energy
-        self.used_trace += used_trace
         self.unfinished = None
 
     def copy(self):
@@ -117,20 +126,20 @@ cdef class GradientStore:
 
     def __reduce__(self):
         stored = tuple(self._stored[name].copy() for name in STORED_GRADIENT.names)
-        arrays = (*stored, np.array(self.dense), np.array(self.free), np.array(self.total))
+        arrays = (*stored, np.array(self.diagonals), np.array(self.dense), np.array(self.free), np.array(self.total))
         sums = (self.energy, self.single_energy, self.used_trace)
         settings = (self.trace, self.trace_per_label, self.constant)
         return _restored, (arrays, (self.n_dense, self.n_free), sums, settings, self.unfinished)
 
 
 def _restored(arrays, sizes, sums, settings, unfinished):
-    scales, labels, rows, dense, free, total = (np.array(array) for array in arrays)
-    check_restored(scales.shape == labels.shape == rows.shape == (scales.size,), "gradients")
+    scales, labels, rows, diagonals, dense, free, total = (np.array(array) for array in arrays)
+    check_restored(scales.shape == labels.shape == rows.shape == diagonals.shape == (scales.size,), "gradients")
     stored = np.zeros(len(scales), dtype=STORED_GRADIENT)
     stored["s"], stored["label"], stored["dense"] = scales, labels, rows
     cdef GradientStore store = GradientStore(1, *settings)
     store.stored = store._stored = stored
-    store.dense, store.free, store.total = dense, free, total
+    store.diagonals, store.dense, store.free, store.total = diagonals, dense, free, total
     store.n_dense, store.n_free = sizes
     store.energy, store.single_energy, store.used_trace = sums
     check_restored(dense.shape == (len(free), len(total)), "gradients")
@@ -295,9 +304,11 @@ cdef void remove_gradient(
 ) noexcept nogil:
     """Take the gradient of node u out of the sums and of the scores; `change` is then minus what was stored.
 
-    A node's own gradient adds diagonal times the gradient to its scores.
+    A node's own gradient adds diagonal times the gradient to its scores. The sums were given the entry of the diagonal
+    that the node was learned with, which may be a coarser estimate.
     """
     cdef StoredGradient old = store.stored[u]
+    cdef double known = store.diagonals[u]
     cdef double gradient, along = 0.0, squared = 0.0, total = 0.0
     cdef Py_ssize_t j
     for j in range(k):
@@ -318,13 +329,14 @@ cdef void remove_gradient(
         along += gradient * buffers.scores[j]
         squared += gradient * gradient
         total += buffers.scores[j]
-    store.energy -= diagonal * squared + 2.0 * along
-    store.used_trace -= diagonal
+    store.energy -= known * squared + 2.0 * along
+    store.used_trace -= known
+    store.diagonals[u] = 0.0
     if old.dense:
         store.free[store.n_free] = old.dense
         store.n_free += 1
     else:
-        store.single_energy -= diagonal - 2.0 * total
+        store.single_energy -= known - 2.0 * total
     store.stored[u] = StoredGradient(0.0, 0, 0)
 
 
@@ -348,6 +360,7 @@ cdef void store_gradient(
             buffers.psi[j] = 0.0
     support = surrogate(buffers, k, y, &loss)
     store.used_trace += evidence.diagonal
+    store.diagonals[u] = evidence.diagonal
     if support == k:
         # Adding a constant to all labels' scores changes nothing. So -e_y can replace 1 / k - e_y. It also stays right
         # when new labels join.

@@ -216,16 +216,16 @@ class FastONL(RelaxationLearner):
 
     def _sums(
         self, rows: NDArray[np.int32], labels: NDArray[np.int32], s: NDArray[np.float64]
-    ) -> tuple[NDArray[np.float64], float]:
-        """Sums over nodes: of the score of their label, of all their scores, and of their entries of M's diagonal."""
-        sums, trace = np.zeros(2), 0.0
+    ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+        """Sums over nodes of the score of their label, and of all their scores; their entries of M's diagonal."""
+        sums, entries = np.zeros(2), np.empty(len(rows))
         k = max(self.k, int(labels.max(initial=-1)) + 1)
         for start in range(0, len(rows), READ_BATCH):
             batch = slice(start, start + READ_BATCH)
             scores, diagonals = self._read(rows[batch], s[batch], k)
             sums += scores[np.arange(len(scores)), labels[batch]].sum(), scores.sum()
-            trace += float(diagonals.sum())
-        return sums, trace
+            entries[batch] = diagonals
+        return sums, entries
 
     def _with_sharper_diagonal(self, u: int, evidence: Evidence) -> Evidence:
         neighbours = max(int(self.kernel.graph.neighbor_counts(u)), 1)

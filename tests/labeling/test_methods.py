@@ -2,14 +2,16 @@
 
 import copy
 import pickle
+import random
 import threading
 
 import networkx as nx
 import numpy as np
 import pytest
+from numpy.testing import assert_allclose
 
 import nx_fastonl as fo
-from tests.seams import learner_of
+from tests.seams import dense, learner_of, store_of
 
 METHODS = {
     "fastonl": {},
@@ -375,3 +377,83 @@ def test_numpy_labels_come_back_as_plain_python(make, karate):
 
 def test_repr(make, karate):
     assert repr(trained(make(karate), karate)).endswith("2 labels, 17 of 34 nodes learned")
+
+
+# Forgetting
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_what_was_forgotten_leaves_nothing_behind(make, karate, seed):
+    """All but one node, in any order: what is left is as if only that one had been learned at once."""
+    rng = random.Random(seed)
+    fine = {"epsilon": 1e-12} if make.options["method"].startswith("fastonl") else {}
+    model = make(karate, ["a", "b"], **fine)
+    nodes = rng.sample(range(34), 12)
+    model.run([(node, "ab"[node % 2]) for node in nodes])
+    rng.shuffle(nodes)
+    last = nodes.pop()
+    for node in nodes:
+        model.forget(node)
+    assert model.labels == {last: "ab"[last % 2]}
+    learner = learner_of(model)
+    counts = [0, 0]
+    counts[last % 2] = 1
+    assert learner.history.label_counts.tolist() == counts
+    if hasattr(learner, "gradients"):
+        gradients = learner.gradients
+        assert [u for u in range(34) if gradients.has(u)] == [last]
+        assert gradients.sums(2) == pytest.approx(gradients.read(last, 2) / gradients.scale(last), abs=1e-6)
+        assert gradients.used_trace == pytest.approx(gradients.diagonal(last), rel=1e-6)
+        squared = float((gradients.read(last, 2) / gradients.scale(last)) @ gradients.read(last, 2)) / gradients.scale(last)
+        near = 1e-2 if "dtype" in make.options else 1e-3 if fine else 1e-9  # scores are pushed, not exact
+        assert gradients.energy == pytest.approx(squared * gradients.diagonal(last), abs=near * gradients.diagonal(last))
+    if hasattr(learner, "diffusion"):
+        H, Z, R, B = dense(model)
+        assert np.flatnonzero(np.abs(B).sum(axis=1)).tolist() == [last]
+        assert_allclose(H @ Z + R, B, atol=1e-4 * np.abs(H).max())
+    model.forget(last)
+    fresh = make(karate, ["a", "b"], **fine)
+    assert state(model, karate) == state(fresh, karate)
+    assert (model.labels, model.classes, model.n_learned) == (fresh.labels, fresh.classes, 0)
+
+
+def test_forgetting_after_fit_is_a_fit_without(make, karate):
+    """For scores that do not depend on the order, up to the error of a push."""
+    labels = {node: "abc"[node % 3] for node in range(0, 34, 2)}
+    model = make(karate, list("abc")).fit(labels)
+    for node in (4, 0, 30):
+        model.forget(node)
+        del labels[node]
+    other = make(karate, list("abc")).fit(labels)
+    assert model.labels == other.labels
+    if getattr(learner_of(model), "diffusion", None) is None:
+        near = 1e-3 if make.options["method"] == "fastonl-fifo" else 1e-9  # its columns are pushed, not exact
+        assert model.predict_proba_many() == pytest.approx(other.predict_proba_many(), abs=near)
+    if getattr(learner_of(model), "diffusion", None) is not None and not store_of(model).single:
+        for node in karate:
+            one, two = model.certify_one(node), other.certify_one(node)
+            if one.certain and two.certain:
+                assert one.label == two.label
+
+
+def test_only_what_was_learned_can_be_forgotten(make, karate):
+    model = make(karate, ["a", "b"]).fit({0: "a", 33: "b"})
+    before = state(model, karate)
+    with pytest.raises(ValueError, match="node 5 was not learned, so there is nothing to forget"):
+        model.forget(5)
+    with pytest.raises(nx.NodeNotFound, match="node 99 is not in the graph"):
+        model.forget(99)
+    assert state(model, karate) == before
+    model.forget(0)
+    with pytest.raises(ValueError, match="node 0 was not learned"):
+        model.forget(0)
+
+
+def test_a_forgotten_node_can_be_learned_again(make, karate):
+    model = make(karate).fit({0: "a", 33: "b"})
+    model.forget(33)
+    model.learn_one(33, "c")
+    assert (model.labels, model.classes) == ({0: "a", 33: "c"}, ("a", "b", "c"))
+    model.forget(0)
+    model.forget(33)
+    assert model.classes == ()

@@ -1,0 +1,299 @@
+"""Every row of docs/guide/faults.md, by its name."""
+
+import errno
+import pickle
+import signal
+import sys
+import threading
+from pathlib import Path
+
+import networkx as nx
+import numpy as np
+import pytest
+
+import nx_fastonl as fo
+from nx_fastonl._lib import files
+from nx_fastonl.learners import _diffusion
+from tests.experiments import test_runner
+from tests.fuzz import interrupts
+from tests.seams import learner_of
+
+PAGE = Path(__file__).parents[2] / "docs" / "guide" / "faults.md"
+FAULTS = {}
+
+
+def fault(name):
+    def register(function):
+        FAULTS[name] = function
+        return function
+
+    return register
+
+
+def model_of(G=None, **options):
+    return fo.OnlineNodeLabeler(nx.karate_club_graph() if G is None else G, **options)
+
+
+@fault("a weight that is negative, infinite or no number")
+def bad_weight(_):
+    for weight in (-1.0, float("inf"), float("nan"), "heavy"):
+        G = nx.Graph()
+        G.add_edge("a", "b", weight=weight)
+        with pytest.raises(ValueError, match=r"edge \('a', 'b'\) has weight"):
+            fo.personalized_pagerank_local(G, personalization="a")
+
+
+@fault("a view that shows an edge in one direction only")
+def one_sided_view(_):
+    V = nx.subgraph_view(nx.complete_graph(4), filter_edge=lambda u, v: u < v)
+    assert (fo.CSRGraph.from_networkx(V).to_scipy().toarray() == nx.to_scipy_sparse_array(V).toarray()).all()
+
+
+@fault("arrays that describe no graph")
+def bad_arrays(_):
+    for arrays in (([0, 5], [0]), ([0, 1], [9]), ([0, 2, 4], [1, 1, 0, 0]), ([0, 1, 1], [1])):
+        with pytest.raises(ValueError, match="must|twice|symmetric"):
+            fo.CSRGraph(*arrays)
+
+
+@fault("arrays that change while they are read")
+def changing_arrays(_):
+    indices = np.array([1, 0])
+
+    class Node:
+        def __hash__(self):
+            indices[:] = 10**6
+            return 1
+
+    graph = fo.CSRGraph([0, 1, 2], indices, nodes=[Node(), "other"])
+    assert graph.indices.tolist() == [1, 0]
+
+
+@fault("the arrays of a graph, made writable")
+def writable_arrays(_):
+    with pytest.raises(ValueError, match="WRITEABLE"):
+        fo.CSRGraph([0, 1, 2], [1, 0]).indices.flags.writeable = True
+
+
+@fault("a node that is not in the graph")
+def unknown_node(_):
+    model = model_of()
+    for call in (lambda: model.predict_one(99), lambda: model.learn_many({0: "a", 99: "b"})):
+        with pytest.raises(nx.NodeNotFound, match="node 99 is not in the graph"):
+            call()
+    assert model.labels == {}
+
+
+@fault("a label of None or NaN")
+def missing_label(_):
+    model = model_of()
+    for missing in (None, float("nan")):
+        with pytest.raises(ValueError, match="means that it has none"):
+            model.learn_one(0, missing)
+    model.run({1: None, 2: "a"})
+    assert model.learn_many({3: float("nan"), 4: "b"}).labels == {2: "a", 4: "b"}
+    assert model.fit({5: None, 6: "c"}).labels == {6: "c"}
+
+
+@fault("a label that is not one of the classes")
+def unknown_label(_):
+    with pytest.raises(ValueError, match="label 'x' of node 0 is not one of the classes: 0, 1, 2.* and 99,995 more") as e:
+        model_of(classes=range(100_000), method="weighted-majority").learn_one(0, "x")
+    assert len(str(e.value)) < 200
+
+
+@fault("a node that is given twice")
+def node_twice(_):
+    model = model_of()
+    with pytest.raises(ValueError, match="node 1 is given twice"):
+        model.learn_many([(0, "a"), (1, "a"), (1, "b")])
+    assert model.labels == {}
+    with pytest.raises(ValueError, match="node 1 was learned before"):
+        model.run([(0, "a"), (1, "a"), (1, "b"), (2, "a")])
+    assert model.labels == {0: "a", 1: "a"}
+
+
+@fault("a parameter that is out of range")
+def bad_parameter(_):
+    for options, error in ({"smoothness": 0}, ValueError), ({"epsilon": "small"}, TypeError), ({"seed": -1}, ValueError):
+        with pytest.raises(error, match=f"{next(iter(options))} must .*got"):
+            model_of(**options)
+
+
+@fault("a pickle with damaged arrays")
+def damaged_pickle(_):
+    graph = fo.CSRGraph([0, 1, 2], [1, 0])
+    content = pickle.dumps(graph)
+    part = graph.indices.tobytes()
+    with pytest.raises(ValueError, match="indices must lie between 0 and 1"):
+        pickle.loads(content.replace(part, b"\x01\x00\x00\x01" + part[4:]))
+
+
+def interrupted_at_some_lines(*calls):
+    for call in calls:
+        n = interrupts.places("fastonl", call)
+        for place in range(1, n + 1, max(n // 5, 1)):
+            interrupts.inject("fastonl", call, place)
+
+
+@fault("Ctrl-C while a label is learned or forgotten")
+def interrupted_label(_):
+    interrupted_at_some_lines("learn_one", "overwrite", "forget")
+
+
+@fault("Ctrl-C while many labels are learned")
+def interrupted_labels(_):
+    interrupted_at_some_lines("learn_many")
+
+
+@fault("Ctrl-C in `fit`")
+def interrupted_fit(_):
+    interrupted_at_some_lines("fit")
+
+
+@fault("Ctrl-C in a stream")
+def interrupted_stream(_):
+    interrupted_at_some_lines("run")
+    model = model_of()
+
+    def stream():
+        yield 0, "a"
+        yield 1, "b"
+        raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        model.run(stream())
+    assert model.labels == {0: "a", 1: "b"}
+
+
+@fault("no memory while learning")
+def no_memory(monkeypatch):
+    class NoMemory:
+        def __getattr__(self, name):
+            return getattr(np, name)
+
+        def zeros(self, *_, **__):
+            raise MemoryError
+
+    model = model_of(nx.star_graph(9000), epsilon=1e-9)
+    with monkeypatch.context() as patch:
+        patch.setattr(_diffusion, "np", NoMemory())
+        with pytest.raises(MemoryError):
+            model.learn_one(5, "a")
+    assert model.labels in ({}, {5: "a"})
+    model.learn_one(6, "b")
+    assert model.predict_one(6) == "b"
+
+
+@fault("several threads use one model")
+def threads(_):
+    G = nx.cycle_graph(400)
+    model, failed = model_of(G, classes=["a", "b"]), []
+
+    def learn(first):
+        for node in range(first, 400, 2):
+            model.learn_one(node, "ab"[node % 2])
+
+    def read():
+        while any(thread.is_alive() for thread in learning):
+            if not set(model.predict_many([1, 200])) <= {"a", "b"}:
+                failed.append("prediction")
+
+    learning = [threading.Thread(target=learn, args=(first,)) for first in (0, 1)]
+    others = [threading.Thread(target=read) for _ in range(2)]
+    for thread in (*learning, *others):
+        thread.start()
+    for thread in (*learning, *others):
+        thread.join()
+    assert (model.n_learned, failed) == (400, [])
+
+
+@fault("labels whose code calls the model")
+def calling_labels(_):
+    model = model_of()
+
+    class Label(str):
+        __slots__ = ()
+
+        def __hash__(self):
+            model.predict_one(5)
+            return super().__hash__()
+
+        __eq__ = str.__eq__
+
+    model.learn_one(0, Label("a"))
+    model.learn_many((node, model.predict_one(node)) for node in (1, 2))
+    assert model.labels == {0: "a", 1: "a", 2: "a"}
+
+
+@fault("a signal handler that changes a model while it is being changed")
+def changing_handler(monkeypatch):
+    if sys.platform == "win32":
+        pytest.skip("signals to oneself")
+    model, errors = model_of(), []
+    learn = learner_of(model).learn
+
+    def handler(*_):
+        try:
+            model.learn_one(1, "b")
+        except RuntimeError as error:
+            errors.append(str(error))
+
+    def learn_and_be_signalled(*arguments):
+        signal.raise_signal(signal.SIGUSR1)
+        learn(*arguments)
+
+    before = signal.signal(signal.SIGUSR1, handler)
+    try:
+        monkeypatch.setattr(learner_of(model), "learn", learn_and_be_signalled)
+        model.learn_one(0, "a")
+    finally:
+        signal.signal(signal.SIGUSR1, before)
+    assert errors == ["this model is being changed by the same thread; a signal handler cannot change it too"]
+    assert model.labels == {0: "a"}
+
+
+@fault("mass that hardly settles on a small graph")
+def slow_graph(_):
+    model = model_of(nx.path_graph(300), smoothness=1e-9)
+    model.learn_one(0, "a")
+    model.learn_one(299, "b")
+    assert model.predict_many([1, 298]) == ["a", "b"]
+
+
+@fault("mass that hardly settles in single precision")
+def slow_in_single_precision(_):
+    with pytest.raises(ValueError, match='dtype="float32" needs a smoothness .*: use float64'):
+        model_of(smoothness=1e-8, dtype="float32")
+
+
+@fault("a disk that is full while a file is written")
+def full_disk(monkeypatch, tmp_path):
+    target = tmp_path / "answers.csv"
+    target.write_text("old")
+
+    def full(*_):
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    monkeypatch.setattr(files.os, "fsync", full)
+    with pytest.raises(OSError, match=r"answers\.csv"):
+        files.write_file(target, b"new")
+    assert (target.read_text(), [path.name for path in tmp_path.iterdir()]) == ("old", ["answers.csv"])
+
+
+@fault("two experiments that write one folder")
+def two_experiments(tmp_path):
+    test_runner.test_two_processes_write_to_one_file(tmp_path)
+
+
+@pytest.mark.parametrize("name", FAULTS)
+def test_fault(name, request):
+    function = FAULTS[name]
+    arguments = [a for a in function.__code__.co_varnames[: function.__code__.co_argcount] if a != "_"]
+    values = {a: request.getfixturevalue(a) for a in arguments}
+    function(**values) if arguments else function(None)
+
+
+def test_every_row_of_the_page_has_a_test():
+    rows = [line.split("|")[1].strip() for line in PAGE.read_text(encoding="utf-8").splitlines() if line.startswith("|")]
+    assert [row for row in rows if not row.startswith(("what ", "---"))] == list(FAULTS)
