@@ -21,7 +21,7 @@ def enlarged(array: NDArray[Any], *shape: int, used: int | None = None) -> NDArr
 
 def frozen(array: NDArray[Any], dtype: Any) -> NDArray[Any]:
     """A copy that cannot be made writable again: compiled loops trust what was checked."""
-    copy = np.array(array, dtype=dtype, order="C")
+    copy: Any = np.array(array, dtype=dtype, order="C")
     view: NDArray[Any] = np.frombuffer(memoryview(copy).toreadonly(), dtype=dtype).reshape(copy.shape)
     return view
 

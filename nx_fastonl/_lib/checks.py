@@ -6,6 +6,7 @@ import math
 from collections.abc import Collection
 from itertools import islice
 from numbers import Integral, Real
+from typing import Any
 
 # Sums and quotients of weights inside this range neither overflow nor vanish.
 WEIGHT_RANGE = (1e-100, 1e100)
@@ -106,7 +107,7 @@ def _check_number(name: str, value: object) -> None:
         raise TypeError(f"{name} must be a number, got {shortened(value)}")
 
 
-def as_float(value: float) -> float:
+def as_float(value: Any) -> float:
     try:
         return float(value)
     except OverflowError:  # an integer or a fraction above the largest float, which every range excludes

@@ -4,5 +4,5 @@ import numpy as np
 from numpy.typing import NDArray
 
 def find_fault(
-    indptr: NDArray[np.int64], indices: NDArray[np.int32], weights: NDArray[np.float64] | None, *, symmetric: bool
+    indptr: NDArray[np.integer], indices: NDArray[np.integer], weights: NDArray[np.float64] | None, *, symmetric: bool
 ) -> Literal["twice", "one-sided"] | None: ...

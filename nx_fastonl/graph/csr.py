@@ -585,7 +585,7 @@ class CSRGraph:
         if fault == "twice":
             raise ValueError("a row lists a neighbour twice; CSRGraph.from_edges adds such edges up")
         if fault == "one-sided":
-            W = self.to_scipy()
+            W: Any = self.to_scipy()
             u, v = (int(ends[0]) for ends in (W != W.T).nonzero())
             raise ValueError(
                 f"the arrays are not symmetric: rows {u} and {v} differ about their edge. Pass directed=True, or list "

@@ -33,9 +33,9 @@ def rows_from_adjacency(
 
 
 def first_named(rows: Rows) -> Rows:
-    """The rows of an undirected graph, made symmetric: where (u, v) and (v, u) differ, the node that comes first decides.
+    """The rows of an undirected graph, made symmetric.
 
-    So does nx.to_scipy_sparse_array.
+    Where (u, v) and (v, u) differ, the node that comes first decides, as for nx.to_scipy_sparse_array.
     """
     if find_fault(*rows, symmetric=True) is None:
         return rows

@@ -291,7 +291,9 @@ def kernel_matrix(
     check_count("top_k", top_k)
     check_jobs("n_jobs", n_jobs)
     if exact and top_k is not None:
-        raise ValueError(f"top_k keeps only some values of a row; with exact=True rows are dense, got top_k={shortened(top_k)}")
+        raise ValueError(
+            f"top_k keeps only some values of a row; with exact=True rows are dense, got top_k={shortened(top_k)}"
+        )
     graph_kernel = GraphKernel(graph, kernel, smoothness, **parameters)
     rows = rows_of(graph, nodes, "nodes")
     if exact:

@@ -72,8 +72,8 @@ class OnlineNodeLabeler:
         error of scores; ``"fastonl-fifo"`` is often further below it. Where few labels are known, or all of them are
         learned by `fit` or `learn_many`, a tenth of the default is usually more accurate. ``"laplacian"`` and
         ``"augmented-laplacian"`` do not scale by degrees: with the same epsilon they reach further than the other
-        kernels, and take longer. With ``"laplacian"``, ``"fastonl"`` lets nodes with few neighbours keep more than this,
-        as far as the bound allows.
+        kernels, and take longer. With ``"laplacian"``, ``"fastonl"`` lets nodes with few neighbours keep more than
+        this, as far as the bound allows.
     trace : {"estimate", "paper", "exact"} or float, default "estimate"
         The trace of the kernel matrix. A larger trace gives flatter distributions. ``"estimate"`` takes a sample;
         ``"paper"`` is k n^2, as in the paper's experiments: almost uniform distributions, which hardly matters for
@@ -535,7 +535,8 @@ class OnlineNodeLabeler:
                 continue
             plain = checked_label(node, label)
             if u in new_labels:
-                raise ValueError(f"node {shortened(node)} is given twice, with labels {shortened(new_labels[u])} and {shortened(plain)}")
+                both = f"{shortened(new_labels[u])} and {shortened(plain)}"
+                raise ValueError(f"node {shortened(node)} is given twice, with labels {both}")
             new_labels[u] = plain
         rows = np.array(list(new_labels), dtype=np.int32)
 
@@ -553,9 +554,9 @@ class OnlineNodeLabeler:
     def forget(self, node: Hashable) -> None:
         """Forget the label of a node, as if it had never been learned.
 
-        What was stored of the node is taken out again. Other nodes keep what was stored when they were learned. So after
-        `fit` or `learn_many`, where the order does not matter, the result is that of learning the others alone. A label
-        that no node has any more stays one of the `classes`, until no label is left at all.
+        What was stored of the node is taken out again. Other nodes keep what was stored when they were learned. So
+        after `fit` or `learn_many`, where the order does not matter, the result is that of learning the others alone. A
+        label that no node has any more stays one of the `classes`, until no node is learned at all.
 
         Parameters
         ----------

@@ -1,7 +1,7 @@
 """LabelHistory: the labels of the nodes that were learned, and how often and since when each label was seen."""
 
 cimport cython
-from libc.stdint cimport INT64_MAX, int32_t, int64_t
+from libc.stdint cimport INT64_MAX, int32_t
 
 import numpy as np
 

@@ -18,8 +18,8 @@ from nx_fastonl.push._workspace import Workspace
 
 __all__ = ["Diffusion"]
 
-# The epsilon of the push that reads a node's scores, where the epsilon of learning is the usual one, or larger. A smaller
-# one asks for more accuracy: nodes are then read more finely too, as the root of it.
+# The epsilon of the push that reads a node's scores, where the epsilon of learning is the usual one, or larger. A
+# smaller one asks for more accuracy: nodes are then read more finely too, as the root of it.
 READ_EPSILON = 0.06
 USUAL_EPSILON = 0.1  # divided by n
 
@@ -39,8 +39,8 @@ class Diffusion:
     """The estimates Z and residuals R of ``H Z + R = B``, a column for each label. Learning adds sources to B.
 
     When all is settled, ``|R[u]| < theta * allowance[u]`` in every lane, with ``theta = rate * mass``. `mass` is the
-    sum over nodes of the largest magnitude of their sources. The allowance is the number of neighbours, and no less than
-    `_least_allowance`.
+    sum over nodes of the largest magnitude of their sources. The allowance is the number of neighbours, and no less
+    than `_least_allowance`.
 
     Parameters
     ----------

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from numbers import Real
-from typing import Any, Literal, TypeAlias
+from typing import Any, Literal, TypeAlias, cast
 
 import numpy as np
 
@@ -114,7 +114,7 @@ def _trace(
         return {"trace": float(len(kernel.graph)) ** 2, "trace_per_label": True}
     if not isinstance(trace, Real):
         raise ValueError(f'trace must be "estimate", "paper", "exact" or a positive number, got {shortened(trace)}')
-    return {"trace": check_positive("trace", trace)}
+    return {"trace": check_positive("trace", cast(float, trace))}
 
 
 KERNEL_METHODS = {

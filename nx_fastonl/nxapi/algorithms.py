@@ -63,7 +63,9 @@ def pagerank(
     if l1_error is None:
         l1_error = max(least, ERROR_PER_TOL * min(len(graph) * as_float(tol), 1.0))
     elif not l1_error >= least:
-        raise ValueError(f"l1_error must be at least {least:.1g}, where rounding errors begin, got {shortened(l1_error)}")
+        raise ValueError(
+            f"l1_error must be at least {least:.1g}, where rounding errors begin, got {shortened(l1_error)}"
+        )
     # NetworkX starts from the uniform vector. With few seeds, zero is closer to the answer.
     start = None if nstart is None and len(seeds[0]) < len(graph) else _dense(graph, *begin)
     # Scaling to a sum of 1 may double the error that the push leaves.

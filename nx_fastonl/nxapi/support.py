@@ -72,7 +72,8 @@ def _bad_masses(given: Arguments) -> str | None:
             return f"{name} must be a dict {{node: value}}, got {type(masses).__name__}"
         for node, mass in masses.items():
             if not isinstance(mass, Real) or not 0.0 <= as_float(mass) <= largest:
-                return f"{name} gives node {shortened(node)} the value {shortened(mass)}; numbers from 0 to {largest:g} are supported"
+                given_value = f"{name} gives node {shortened(node)} the value {shortened(mass)}"
+                return f"{given_value}; numbers from 0 to {largest:g} are supported"
     return None
 
 

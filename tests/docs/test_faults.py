@@ -52,7 +52,7 @@ def one_sided_view(_):
 @fault("arrays that describe no graph")
 def bad_arrays(_):
     for arrays in (([0, 5], [0]), ([0, 1], [9]), ([0, 2, 4], [1, 1, 0, 0]), ([0, 1, 1], [1])):
-        with pytest.raises(ValueError, match="must|twice|symmetric"):
+        with pytest.raises(ValueError, match=r"must|twice|symmetric"):
             fo.CSRGraph(*arrays)
 
 
@@ -97,7 +97,9 @@ def missing_label(_):
 
 @fault("a label that is not one of the classes")
 def unknown_label(_):
-    with pytest.raises(ValueError, match="label 'x' of node 0 is not one of the classes: 0, 1, 2.* and 99,995 more") as e:
+    with pytest.raises(
+        ValueError, match=r"label 'x' of node 0 is not one of the classes: 0, 1, 2.* and 99,995 more"
+    ) as e:
         model_of(classes=range(100_000), method="weighted-majority").learn_one(0, "x")
     assert len(str(e.value)) < 200
 
@@ -115,7 +117,11 @@ def node_twice(_):
 
 @fault("a parameter that is out of range")
 def bad_parameter(_):
-    for options, error in ({"smoothness": 0}, ValueError), ({"epsilon": "small"}, TypeError), ({"seed": -1}, ValueError):
+    for options, error in (
+        ({"smoothness": 0}, ValueError),
+        ({"epsilon": "small"}, TypeError),
+        ({"seed": -1}, ValueError),
+    ):
         with pytest.raises(error, match=f"{next(iter(options))} must .*got"):
             model_of(**options)
 
@@ -263,7 +269,7 @@ def slow_graph(_):
 
 @fault("mass that hardly settles in single precision")
 def slow_in_single_precision(_):
-    with pytest.raises(ValueError, match='dtype="float32" needs a smoothness .*: use float64'):
+    with pytest.raises(ValueError, match=r'dtype="float32" needs a smoothness .*: use float64'):
         model_of(smoothness=1e-8, dtype="float32")
 
 
@@ -295,5 +301,7 @@ def test_fault(name, request):
 
 
 def test_every_row_of_the_page_has_a_test():
-    rows = [line.split("|")[1].strip() for line in PAGE.read_text(encoding="utf-8").splitlines() if line.startswith("|")]
+    rows = [
+        line.split("|")[1].strip() for line in PAGE.read_text(encoding="utf-8").splitlines() if line.startswith("|")
+    ]
     assert [row for row in rows if not row.startswith(("what ", "---"))] == list(FAULTS)

@@ -267,7 +267,7 @@ def test_components(G):
 
 @st.composite
 def raw_rows(draw):
-    """Rows in any order, often symmetric; and the matrix of their weights, or None where a neighbour is listed twice."""
+    """Rows in any order, often symmetric; the matrix of their weights, or None where a neighbour is listed twice."""
     n = draw(st.integers(1, 6))
     W = np.array(draw(st.lists(st.sampled_from([0.0, 0.0, 1.0, 2.0]), min_size=n * n, max_size=n * n))).reshape(n, n)
     if draw(st.booleans()):

@@ -404,9 +404,13 @@ def test_what_was_forgotten_leaves_nothing_behind(make, karate, seed):
         assert [u for u in range(34) if gradients.has(u)] == [last]
         assert gradients.sums(2) == pytest.approx(gradients.read(last, 2) / gradients.scale(last), abs=1e-6)
         assert gradients.used_trace == pytest.approx(gradients.diagonal(last), rel=1e-6)
-        squared = float((gradients.read(last, 2) / gradients.scale(last)) @ gradients.read(last, 2)) / gradients.scale(last)
+        squared = float((gradients.read(last, 2) / gradients.scale(last)) @ gradients.read(last, 2)) / gradients.scale(
+            last
+        )
         near = 1e-2 if "dtype" in make.options else 1e-3 if fine else 1e-9  # scores are pushed, not exact
-        assert gradients.energy == pytest.approx(squared * gradients.diagonal(last), abs=near * gradients.diagonal(last))
+        assert gradients.energy == pytest.approx(
+            squared * gradients.diagonal(last), abs=near * gradients.diagonal(last)
+        )
     if hasattr(learner, "diffusion"):
         H, Z, R, B = dense(model)
         assert np.flatnonzero(np.abs(B).sum(axis=1)).tolist() == [last]
