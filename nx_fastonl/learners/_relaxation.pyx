@@ -350,6 +350,8 @@ cdef void store_gradient(
     psi = 0, where no label is preferred. There must be room for the label, and for one more dense gradient.
     """
     cdef double loss, along = 0.0, squared = 0.0, total = 0.0, s = evidence.s
+    # A node that is learned again keeps its entry of the diagonal in the sums.
+    cdef double entry = store.diagonals[u] if store.stored[u].s != 0.0 else evidence.diagonal
     cdef Py_ssize_t j, k = max(history.k, y + 1), support
     cdef int32_t dense
     record_label(history, u, y)
@@ -359,15 +361,15 @@ cdef void store_gradient(
         for j in range(k):
             buffers.psi[j] = 0.0
     support = surrogate(buffers, k, y, &loss)
-    store.used_trace += evidence.diagonal
-    store.diagonals[u] = evidence.diagonal
+    store.used_trace += entry
+    store.diagonals[u] = entry
     if support == k:
         # Adding a constant to all labels' scores changes nothing. So -e_y can replace 1 / k - e_y. It also stays right
         # when new labels join.
         for j in range(k):
             total += buffers.scores[j]
-        store.energy += evidence.diagonal - 2.0 * buffers.scores[y]
-        store.single_energy += evidence.diagonal - 2.0 * total
+        store.energy += entry - 2.0 * buffers.scores[y]
+        store.single_energy += entry - 2.0 * total
         store.total[y] -= 1.0
         store.stored[u] = StoredGradient(s, <int32_t> y, 0)
         buffers.change[y] -= s
@@ -387,7 +389,7 @@ cdef void store_gradient(
         store.dense[dense, j] = buffers.gradient[j] * s
         buffers.change[j] += store.dense[dense, j]
         buffers.new_size = max(buffers.new_size, fabs(store.dense[dense, j]))
-    store.energy += evidence.diagonal * squared + 2.0 * along
+    store.energy += entry * squared + 2.0 * along
     store.stored[u] = StoredGradient(s, <int32_t> y, dense)
 
 

@@ -113,7 +113,7 @@ def test_what_is_no_number_is_shortened_too():
         (lambda G: fo.personalized_pagerank_local(G, personalization=0, tol=HUGE), "tol must be a positive number"),
         (lambda G: fo.personalized_pagerank_local(G, personalization=0, top_k=HUGE), "top_k must be at most 1e"),
         (lambda G: fo.ppr_matrix(G, [0], n_jobs=HUGE), "n_jobs must be at most 1e"),
-        (lambda G: fo.fifo_push(G, 0, alpha=HUGE, kind="laplacian"), "alpha must be a positive number up to 1e"),
+        (lambda G: fo.fifo_push(G, 0, alpha=HUGE, kind="laplacian"), "alpha must lie between 1e-100 and 1e"),
         (lambda G: fo.fifo_push(G, 0, max_operations=HUGE), "max_operations must be at most 1e"),
         (lambda G: fo.OnlineNodeLabeler(G, epsilon=HUGE), "epsilon must be a positive number up to 1e"),
         (lambda G: fo.OnlineNodeLabeler(G, smoothness=HUGE), "smoothness must lie between 1e-09 and 1e"),
