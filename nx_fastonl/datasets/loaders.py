@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 from collections.abc import Callable, Hashable
+from inspect import signature
 from pathlib import Path
 from typing import Any, TypeVar, cast
 
@@ -164,7 +165,9 @@ def fetch_blogcatalog(*, as_networkx: bool = False, data_home: str | os.PathLike
     from scipy import io
 
     (path,) = fetch_files("blogcatalog", data_home)
-    found = io.loadmat(path)
+    # Newer versions of scipy ask which kind of sparse matrix is wanted.
+    options: Any = {"spmatrix": False} if "spmatrix" in signature(io.loadmat).parameters else {}
+    found = io.loadmat(path, **options)
     groups = sparse.csr_array(found["group"])
     groups.sort_indices()
     last = groups.indices[groups.indptr[1:] - 1]  # the paper's choice; every blogger has a group

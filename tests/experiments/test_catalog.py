@@ -40,7 +40,8 @@ def test_accuracy_is_that_of_the_labeller(tmp_path):
         expected = fo.online_node_labeling(
             data.graph, [(u, data.labels[u]) for u in order], method=row.method, seed=row.trial
         )
-        assert row.accuracy == expected.accuracy
+        # Before version 3.1, pandas makes numbers of texts with an error in the last digit.
+        assert row.accuracy == pytest.approx(expected.accuracy, rel=1e-15)
     table = experiments.summary("accuracy", frame)
     assert table.loc["karate", "fastonl"] == pytest.approx(frame[frame.method == "fastonl"].accuracy.mean(), abs=1e-4)
 

@@ -246,7 +246,7 @@ def test_data_frame_is_refused():
         (None, True),
         (NAN, True),
         (np.float32(NAN), True),
-        (np.datetime64("NaT"), True),
+        (np.datetime64("NaT", "s"), True),
         (pd.NA, True),
         (pd.NaT, True),
         (np.ma.masked, True),
