@@ -9,8 +9,8 @@ import numpy as np
 from nx_fastonl._lib.arrays import check_restored
 
 from nx_fastonl._lib.prefetch cimport prefetch
-from nx_fastonl._lib.signals cimport is_poll_due, poll_signals
-from nx_fastonl._lib.typedefs cimport node_t
+from nx_fastonl._lib.signals cimport EDGES_PER_POLL, is_poll_due, poll_signals
+from nx_fastonl._lib.typedefs cimport node_t, offset_t
 from nx_fastonl.learners._history cimport LabelHistory
 from nx_fastonl.learners._relaxation cimport Evidence, GradientStore, ScoreBuffers, store_independent
 from nx_fastonl.learners._stream cimport Engine
@@ -382,24 +382,28 @@ cdef void enqueue_if_active(DiffusionStore store, Workspace work, LaneState* lan
 
 
 cdef inline void scatter(
-    SystemView system, DiffusionStore store, Workspace work, LaneState* state, Slot[:] slots, real_t[:] residuals,
-    node_t u, double share, bint weighted,
+    SystemView system, DiffusionStore store, LaneState* state, const node_t[::1] indices, const double[::1] weights,
+    node_t[::1] queue, Slot[:] slots, real_t[:] residuals, Py_ssize_t start, Py_ssize_t stop, double share,
+    bint weighted,
 ) noexcept nogil:
-    """Add `share`, per unit of weight, to the residuals of u's neighbours; queue those it makes active."""
-    cdef Py_ssize_t e, v, tail = state.tail, ring = work.queue.shape[0]
+    """Add `share`, per unit of weight, to the residuals of the neighbours start..stop; queue those it makes active.
+
+    `indices`, `weights` and `queue` are those of the system and the workspace, bound by the caller.
+    """
+    cdef Py_ssize_t e, v, tail = state.tail, ring = queue.shape[0]
     cdef double theta = state.theta
     cdef int32_t slot
     cdef real_t residual
     cdef bint active
-    for e in range(system.starts[u], system.stops[u]):
-        v = system.indices[e]
+    for e in range(start, stop):
+        v = indices[e]
         slot = slots[v].index
         if slot == 0:
             slot = new_slot(system, store, v, state.block)
-        residual = residuals[slot] + <real_t> (share * system.weights[e] if weighted else share)
+        residual = residuals[slot] + <real_t> (share * weights[e] if weighted else share)
         residuals[slot] = residual
         active = fabs(residual) >= theta * slots[v].allowance
-        work.queue[tail] = <node_t> v
+        queue[tail] = <node_t> v
         tail += active
         if tail == ring:
             tail = 0
@@ -436,22 +440,30 @@ cdef int push_lane(
     A push at u settles the fraction c / (c + D) of its residual, which is at least theta * allowance. So the loop ends
     if theta > 0.
     """
-    # The columns of this block and lane, so that the loop indexes by node and by slot only.
+    # The columns of this block and lane, so that the loop indexes by node and by slot only. All arrays are bound once: in
+    # the loop the compiler would load them from the objects again and again.
     cdef Slot[:] slots = store.slots[:, state.block]
     cdef real_t[:] residuals, estimates
-    cdef bint prefetches = slots.shape[0] > SLOTS_IN_CACHE, weighted = system.weights.shape[0] > 0
+    cdef const offset_t[::1] starts = system.starts, stops = system.stops
+    cdef const node_t[::1] indices = system.indices
+    cdef const double[::1] weights = system.weights
+    cdef node_t[::1] queue = work.queue
+    cdef bint prefetches = slots.shape[0] > SLOTS_IN_CACHE, weighted = weights.shape[0] > 0
+    cdef bint plain = store.least_allowance == 0.0
     cdef Py_ssize_t neighbours
     cdef int32_t slot
     cdef node_t u
     cdef double share
     cdef LaneState here = state[0]  # a copy stays in registers
+    cdef int64_t pause  # at which to look for signals, or to end
     if real_t is double:
         residuals, estimates = store.residuals64[:, here.lane], store.estimates64[:, here.lane]
     else:
         residuals, estimates = store.residuals32[:, here.lane], store.estimates32[:, here.lane]
-    while here.head != here.tail and here.operations < here.max_operations:
-        u = work.queue[here.head]
-        neighbours = system.stops[u] - system.starts[u]
+    pause = min(here.max_operations, here.operations + EDGES_PER_POLL)
+    while here.head != here.tail:
+        u = queue[here.head]
+        neighbours = stops[u] - starts[u]
         if store.n_slots + neighbours > residuals.shape[0]:
             with gil:
                 store.reserve_slots(neighbours)
@@ -462,21 +474,28 @@ cdef int push_lane(
         if prefetches:
             prefetch_slots(system, work, here.head, slots, residuals)
         here.head += 1
-        if here.head == work.queue.shape[0]:
+        if here.head == queue.shape[0]:
             here.head = 0
         slot = slots[u].index
-        slots[u].allowance = allowance_of(system, store, u)
+        slots[u].allowance = <float> neighbours if plain else allowance_of(system, store, u)
         share = residuals[slot] / pivot_of(system, u, neighbours)
         residuals[slot] = 0.0
         estimates[slot] += <real_t> share
         if weighted:
-            scatter(system, store, work, &here, slots, residuals, u, share, True)
+            scatter(
+                system, store, &here, indices, weights, queue, slots, residuals, starts[u], stops[u], share, True,
+            )
         else:
-            scatter(system, store, work, &here, slots, residuals, u, share, False)
+            scatter(
+                system, store, &here, indices, weights, queue, slots, residuals, starts[u], stops[u], share, False,
+            )
         store.n_pushes += 1
         here.operations += neighbours + 1
-        if is_poll_due(here.operations - neighbours - 1, here.operations):
+        if here.operations >= pause:
             poll_signals()
+            if here.operations >= here.max_operations:
+                break
+            pause = min(here.max_operations, here.operations + EDGES_PER_POLL)
     state[0] = here
     return 0
 
