@@ -16,7 +16,7 @@ import networkx as nx
 import numpy as np
 
 import nx_fastonl as fo
-from tests.fuzz.entries.labelers import check_whole
+from tests.fuzz.invariants import check_whole
 from tests.fuzz.verdicts import Wrong, check
 from tests.seams import learner_of, stored_gradients
 

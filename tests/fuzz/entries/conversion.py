@@ -252,7 +252,8 @@ def _break_matrix(draw, A):
     elif kind == 1:
         A.indptr[draw.below(len(A.indptr))] = draw.choice([-1, 100, 2**30])
     else:
-        A.data[draw.below(len(A.data))] = draw.choice([-1.0, 0.0, 1.0])
+        values = [0.0, 1.0] if A.dtype.kind in ("b", "u") else [-1.0, 0.0, 1.0]
+        A.data[draw.below(len(A.data))] = draw.choice(values)
 
 
 def _array(draw, values):

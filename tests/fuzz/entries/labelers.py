@@ -1,14 +1,13 @@
-"""Labelers with random options, and what must hold for any of them."""
-
-from collections import Counter
+"""Labelers with random options."""
 
 import numpy as np
 
 import nx_fastonl as fo
+from nx_fastonl.kernels.graph_kernel import GraphKernel
 from tests.fuzz import inputs
 from tests.fuzz.entries.kernels import NAMES, parameters
-from tests.fuzz.verdicts import check
-from tests.seams import dense, learner_of, store_of
+from tests.fuzz.entries.pushes import SLOW
+from tests.fuzz.verdicts import REFUSALS
 
 METHODS = ("fastonl", "fastonl", "fastonl-fifo", "relaxation", "approximate", "weighted-majority", "weighted-tree")
 LABELS = ("a", "b", "c", 3, ("d",), "e", "f", 7.5, "h", "i", "j", "k")
@@ -21,6 +20,9 @@ def options_of(draw, G, methods=METHODS):
     if not method.startswith("weighted"):
         options["kernel"] = draw.choice(NAMES)
         options |= parameters(draw, G, options["kernel"])
+        if method == "fastonl-fifo" and _is_slow(G, options):
+            options = {"method": method, "seed": options["seed"], "kernel": "normalized-laplacian"}
+            options["smoothness"] = draw.log_uniform(-3, 3)
         options["trace"] = draw.choice(["estimate", "paper", "exact", 3.0]) if draw.chance(0.3) else "paper"
     if method.startswith("fastonl") and draw.chance(0.5):
         options["epsilon"] = inputs.parameter(draw, lambda: draw.log_uniform(-10, 1))
@@ -37,42 +39,20 @@ def options_of(draw, G, methods=METHODS):
     return options
 
 
+def _is_slow(G, options):
+    """Whether a push in FIFO order, which no budget ends, takes long: c is small beside a degree."""
+    given = {key: value for key, value in options.items() if key not in ("method", "seed", "kernel")}
+    try:
+        graph = fo.CSRGraph.from_networkx(G)
+        c = GraphKernel(graph, options["kernel"], **given).c(np.arange(len(graph)))
+    except (*REFUSALS, RuntimeWarning):  # the labeler will find the same
+        return False
+    return bool((c < SLOW * graph.degrees).any())
+
+
 def labeler(draw, G, methods=METHODS):
     """A labeler that has learned nothing."""
     options = options_of(draw, G, methods)
     classes = list(LABELS[: draw.between(1, 12)]) if draw.chance(0.4) else None
     draw.note(G=G, classes=classes, options=options)
     return fo.OnlineNodeLabeler(G, classes, **options)
-
-
-def check_whole(model):
-    """What holds for a labeler at any time, whatever has happened to it."""
-    learner, labels, classes = learner_of(model), model.labels, model.classes
-    check(model.n_learned == len(labels), "n_learned {} and labels {}", model.n_learned, labels)
-    check(len(set(classes)) == len(classes), "classes {}", classes)
-    check(set(labels.values()) <= set(classes), "labels {} of classes {}", labels, classes)
-    counts = Counter(labels.values())
-    found = learner.history.label_counts.tolist()
-    check([counts[label] for label in classes] == found[: len(classes)], "counted {} of {}", found, labels)
-    check(learner.history.n_learned == len(labels), "counted {}, learned {}", learner.history.n_learned, labels)
-    if hasattr(learner, "diffusion"):
-        check_diffusion(model)
-
-
-def check_diffusion(model):
-    """H Z + R = B up to rounding, and no mass is lost."""
-    H, Z, R, B = dense(model)
-    if not B.size:
-        return
-    store = store_of(model)
-    unit = 2.0**-22 if store.single else 2.0**-51
-    size = np.abs(H) @ np.abs(Z) + np.abs(R) + np.abs(B)
-    # An addition and a push round once each; Z was up to as large as its sources over c before it shrank.
-    steps = store.n_additions + store.n_pushes + 16
-    scale = np.maximum(size.max(axis=0, keepdims=True), np.abs(B).max())
-    off = np.abs(H @ Z + R - B)
-    check(
-        (off <= unit * (16 * size + steps * scale)).all(), "H Z + R is off by {:.3g} of {:.3g}", off.max(), size.max()
-    )
-    mass = np.abs(B).max(axis=1).sum()
-    check(abs(store.mass - mass) <= 1e-9 * mass, "the mass is {} instead of {}", store.mass, mass)

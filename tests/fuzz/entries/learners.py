@@ -6,7 +6,8 @@ import pickle
 import numpy as np
 
 from tests.fuzz import inputs
-from tests.fuzz.entries.labelers import LABELS, check_whole, labeler
+from tests.fuzz.entries.labelers import LABELS, labeler
+from tests.fuzz.invariants import check_whole
 from tests.fuzz.verdicts import REFUSALS, check
 from tests.seams import learner_of
 
