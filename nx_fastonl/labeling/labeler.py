@@ -632,6 +632,7 @@ class OnlineNodeLabeler:
         (33, 34)
         """
         fitted = self.clone().learn_many(labels)
+        self._check_not_changing()
         with self._lock:
             self._knowledge = fitted._knowledge
         return self
@@ -757,8 +758,7 @@ class OnlineNodeLabeler:
         Looking up a label runs code of the caller, as does naming a node in a message. So neither is done with the lock
         held: `commit` returns the row of a node that is in the way.
         """
-        if self._lock._is_owned():  # type: ignore[attr-defined]  # as threading.Condition asks it
-            raise RuntimeError("this model is being changed by the same thread; a signal handler cannot change it too")
+        self._check_not_changing()
         while True:
             knowledge = self._knowledge
             if self._given:
@@ -768,6 +768,11 @@ class OnlineNodeLabeler:
             with self._lock:
                 if knowledge is self._knowledge:  # else `fit` has replaced it meanwhile
                     return commit(knowledge, entries)
+
+    def _check_not_changing(self) -> None:
+        """Raise where this thread is changing the model already: where a signal handler runs meanwhile."""
+        if self._lock._is_owned():  # type: ignore[attr-defined]  # as threading.Condition asks it
+            raise RuntimeError("this model is being changed by the same thread; a signal handler cannot change it too")
 
     def _certify(self, rows: Sequence[int], max_operations: int, progress: bool) -> list[CertifiedLabel]:
         check_whole("max_operations", max_operations, least=0)

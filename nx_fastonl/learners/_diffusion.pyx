@@ -52,7 +52,7 @@ cdef int64_t EDGES_BEFORE_ASKING = 1 << 17
 UNLIMITED = INT64_MAX
 
 # The smallest theta. No residual would ever be below a theta of 0.
-cdef double SMALLEST_THETA = 1e-300
+cdef double SMALLEST_THETA = 1e-200
 cdef Py_ssize_t MAX_LANES = 8  # per block: in double precision, a cache line
 cdef Py_ssize_t MIN_LANES = 2
 cdef Py_ssize_t MIN_SLOTS = 4096

@@ -1,12 +1,11 @@
 """What other compiled loops use of the push."""
 
 cimport cython
-from libc.float cimport DBL_MIN
 from libc.stdint cimport int64_t
 
 from nx_fastonl._lib.typedefs cimport node_t
 from nx_fastonl.push._system cimport SystemView
-from nx_fastonl.push._workspace cimport Workspace
+from nx_fastonl.push._workspace cimport Workspace, at_least_smallest
 
 # One push under way. Its queue is the ring work.queue[head], ..., work.queue[tail - 1].
 cdef struct PushState:
@@ -37,7 +36,7 @@ cdef PushState new_push(double epsilon) noexcept nogil
 cdef inline double threshold_of(Py_ssize_t neighbours, const PushState* state) noexcept nogil:
     # Never 0, which means that a node is untouched. A node without out-edges is active whenever it has mass; one push
     # settles it.
-    return max(state.epsilon * neighbours, DBL_MIN)
+    return at_least_smallest(state.epsilon * neighbours)
 
 
 cdef int push_from(

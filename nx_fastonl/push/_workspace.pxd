@@ -4,6 +4,11 @@ cimport cython
 
 from nx_fastonl._lib.typedefs cimport node_t
 
+# No threshold is smaller. Shares of smaller residuals would lose their digits, and pushes might go on for ever.
+cdef inline double at_least_smallest(double threshold) noexcept nogil:
+    return max(threshold, 1e-200)
+
+
 cdef struct Cell:
     double residual
     # A node is active while |residual| >= threshold. It is +inf while the node waits in the queue. Before the node is

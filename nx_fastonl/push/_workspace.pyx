@@ -1,7 +1,6 @@
 """Workspace: arrays of the graph's length, all zero between two pushes."""
 
 cimport cython
-from libc.float cimport DBL_MIN
 from libc.math cimport fabs
 
 import numpy as np
@@ -42,7 +41,7 @@ cdef class Workspace:
         """Set the threshold of every node in advance, so that pushes need not test whether a node is new."""
         cdef Py_ssize_t u
         for u in range(self.cells.shape[0]):
-            self.cells[u].threshold = -max(thresholds[u], DBL_MIN)
+            self.cells[u].threshold = -at_least_smallest(thresholds[u])
         self.thresholds_known = True
 
     def start(self, sources, masses):

@@ -21,8 +21,8 @@ FIRST_EPSILON_FACTOR = 64.0
 SMALLEST_DROP, LARGEST_DROP = 0.5, 1 / 16
 # Above this over-relaxation, mass settles so slowly that FIFO order takes longer than an adaptive push.
 SLOW_OMEGA = 1.6
-# Below this, thresholds come close to the smallest positive numbers that a double can hold.
-SMALLEST_EPSILON = 1e-300
+# Thresholds are no smaller: see `at_least_smallest`.
+SMALLEST_EPSILON = 1e-200
 
 
 @dataclass(frozen=True)

@@ -241,10 +241,11 @@ def changing_handler(monkeypatch):
     learn = learner_of(model).learn
 
     def handler(*_):
-        try:
-            model.learn_one(1, "b")
-        except RuntimeError as error:
-            errors.append(str(error))
+        for change in (lambda: model.learn_one(1, "b"), lambda: model.fit({1: "b"}), lambda: model.forget(0)):
+            try:
+                change()
+            except RuntimeError as error:
+                errors.append(str(error))
 
     def learn_and_be_signalled(*arguments):
         signal.raise_signal(signal.SIGUSR1)
@@ -256,7 +257,7 @@ def changing_handler(monkeypatch):
         model.learn_one(0, "a")
     finally:
         signal.signal(signal.SIGUSR1, before)
-    assert errors == ["this model is being changed by the same thread; a signal handler cannot change it too"]
+    assert errors == ["this model is being changed by the same thread; a signal handler cannot change it too"] * 3
     assert model.labels == {0: "a"}
 
 

@@ -256,8 +256,27 @@ def test_a_diagonal_on_a_node_without_edges():
         G.add_weighted_edges_from([(0, 1, 5e5), (0, 0, 3e5), (2, 3, 1e4), (3, 3, 950.0), (0, 3, 1.0), (2, 1, 0.016)])
         fo.kernel_column(G, 2, "K6", smoothness=0.001, epsilon=4e-7)
         """,
+        """
+        G = nx.Graph()
+        G.add_weighted_edges_from([(0, 1, 1.4e43), (0, 0, 8.4e42)])
+        fo.kernel_column(G, 1, "K2", epsilon=1e-300)
+        fo.personalized_pagerank_local(G, 0.9, 1, epsilon=1e-310)
+        """,
+        """
+        G = nx.Graph()
+        G.add_weighted_edges_from([(0, 1, 6e84), (1, 1, 3.5e85)])
+        fo.fifo_push(G, 1, 0.44, 5e-324)
+        """,
     ],
-    ids=["heavy edges", "small smoothness", "in single precision", "a self-loop", "heavy and light edges"],
+    ids=[
+        "heavy edges",
+        "small smoothness",
+        "in single precision",
+        "a self-loop",
+        "heavy and light edges",
+        "huge weights and a tiny epsilon",
+        "a tiny epsilon in FIFO order",
+    ],
 )
 def test_small_graphs_that_took_long(code):
     """They end, or are refused."""

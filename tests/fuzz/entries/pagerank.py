@@ -190,6 +190,6 @@ def _backend(draw):
     off = sum((abs(number(found[node]) - exact[u]) for u, node in enumerate(graph)), ZERO)
     limit = options.get("l1_error")
     if limit is None:
-        limit = max(len(G) * float(options.get("tol", 1e-6)), 1e-14 / (1 - float(options["alpha"])))
+        limit = max(len(G) * float(min(options.get("tol", 1e-6), 1.0)), 1e-14 / (1 - float(options["alpha"])))
     check(off <= number(limit), "L1 error {:.6g}, promised {:.6g}", off, limit)
     return True
