@@ -47,8 +47,10 @@ cdef double MIN_READ_FRACTION = 0.005
 cdef enum:
     MAX_READ_EDGES = 20_000
 
-# After this many edges, some 0.3 milliseconds, the owner of the store is asked whether to push on.
+# After this many edges, some 0.3 milliseconds, and after as many sweeps over the graph, the owner of the store is asked
+# whether to push on. Only mass that hardly settles takes as long; asking costs a search for components, once.
 cdef int64_t EDGES_BEFORE_ASKING = 1 << 17
+cdef int64_t SWEEPS_BEFORE_ASKING = 16
 UNLIMITED = INT64_MAX
 
 # The smallest theta. No residual would ever be below a theta of 0.
@@ -339,7 +341,7 @@ cdef inline float allowance_of(SystemView system, DiffusionStore store, Py_ssize
 
 
 cdef inline LaneState lane_of(DiffusionStore store, Py_ssize_t label, double theta) noexcept nogil:
-    return LaneState(label // store.width, label % store.width, theta, 0, 0, 0, EDGES_BEFORE_ASKING)
+    return LaneState(label // store.width, label % store.width, theta, 0, 0, 0, 0)
 
 
 cdef int32_t new_slot(SystemView system, DiffusionStore store, Py_ssize_t u, Py_ssize_t block) noexcept nogil:
@@ -511,6 +513,7 @@ cdef int settle_lane(
 ) except -1 nogil:
     """Push from the nodes in the queue until the lane is settled."""
     cdef int64_t more
+    state.max_operations = max(EDGES_BEFORE_ASKING, SWEEPS_BEFORE_ASKING * <int64_t> system.indices.shape[0])
     push_lane_of(system, store, work, state)
     while state.head != state.tail:
         with gil:
