@@ -2,7 +2,7 @@
 
 from cpython.dict cimport PyDict_GetItemWithError, PyDict_SetItem, PyDict_Size
 from cpython.float cimport PyFloat_AsDouble, PyFloat_CheckExact, PyFloat_AS_DOUBLE
-from cpython.long cimport PyLong_CheckExact
+from cpython.long cimport PyLong_AsLongLongAndOverflow, PyLong_CheckExact
 from cpython.tuple cimport PyTuple_GET_ITEM
 from libc.stdint cimport int64_t
 
@@ -69,7 +69,8 @@ def arrays_from_adjacency(adjacency, weight, bint multigraph):
     `nodes` is a range where the nodes are 0, 1, 2, ... in order. Edges of weight 0 are left out.
     """
     cdef list nodes = list(adjacency)
-    cdef Py_ssize_t size = 0, e = 0, row = 0, column
+    cdef Py_ssize_t size = 0, e = 0, row = 0, column, n = len(nodes)
+    cdef int overflow
     cdef bint counted = counts_from_zero(nodes), weighted = False
     cdef dict index = None if counted else {node: i for i, node in enumerate(nodes)}
     cdef double value
@@ -97,14 +98,15 @@ def arrays_from_adjacency(adjacency, weight, bint multigraph):
                 weighted = True
                 weights = np.ones(size)
                 weights_out = weights
-            if counted and type(v) is int and 0 <= v < len(nodes):
-                column = v
+            if counted and type(v) is int:
+                column = PyLong_AsLongLongAndOverflow(v, &overflow)  # -1 where it is too large
             else:
                 if index is None:
                     index = {node: i for i, node in enumerate(nodes)}
                 column = index.get(v, -1)
-                if column < 0:
-                    raise ValueError(f"node {shortened(u)} has the neighbour {shortened(v)}, which is not a node of the graph")
+            if not 0 <= column < n:
+                neighbour = f"the neighbour {shortened(v)}, which is not a node of the graph"
+                raise ValueError(f"node {shortened(u)} has {neighbour}")
             indices_out[e] = <node_t> column
             if weighted:
                 weights_out[e] = value
