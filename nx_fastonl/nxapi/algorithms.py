@@ -68,8 +68,8 @@ def pagerank(
         )
     # NetworkX starts from the uniform vector. With few seeds, zero is closer to the answer.
     start = None if nstart is None and len(seeds[0]) < len(graph) else _dense(graph, *begin)
-    # Scaling to a sum of 1 may double the error that the push leaves.
-    found = pagerank_vector(graph, seeds, jumps, alpha, tol=0.5 * float(l1_error), start=start)
+    # Scaling to a sum of 1 may double the error that the push leaves. No L1 error is above 2.
+    found = pagerank_vector(graph, seeds, jumps, alpha, tol=0.5 * min(as_float(l1_error), 2.0), start=start)
     values = _dense(graph, found.nodes, found.values)
     return _by_node(graph.nodes, values / values.sum())
 

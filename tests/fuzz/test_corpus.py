@@ -203,6 +203,7 @@ def test_integers_beyond_any_float_are_refused_like_other_numbers(huge, karate):
 def test_the_backend_leaves_integers_beyond_any_float_to_networkx(karate):
     with pytest.raises(NotImplementedError, match="not implemented by 'fastonl' backend for the given arguments"):
         nx.pagerank(karate, personalization={0: 10**400}, backend="fastonl")
+    assert sum(nx.pagerank(karate, l1_error=10**400, backend="fastonl").values()) == pytest.approx(1.0)
 
 
 def test_a_regularisation_whose_inverse_overflows():
