@@ -563,11 +563,6 @@ class CSRGraph:
         return frozen(components, np.int32)
 
     @cached_property
-    def component_sizes(self) -> NDArray[np.int64]:
-        """The number of nodes in each component."""
-        return frozen(np.bincount(self.components), np.int64)
-
-    @cached_property
     def _self_loops(self) -> int:
         return int((self.indices == np.repeat(np.arange(len(self)), np.diff(self.indptr))).sum())
 

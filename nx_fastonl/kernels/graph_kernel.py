@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from dataclasses import replace
 from typing import Any, Unpack
 
 import networkx as nx
@@ -17,7 +16,7 @@ from nx_fastonl.graph.csr import CSRGraph
 from nx_fastonl.kernels.table import KERNELS, SMOOTHNESS_RANGE, KernelParameters, checked_parameters, full_name
 from nx_fastonl.push import _push
 from nx_fastonl.push._workspace import Workspace
-from nx_fastonl.push.local import NEVER_CANCELLED, SLOW_OMEGA, PushResult, diagonal_entries, local_push
+from nx_fastonl.push.local import NEVER_CANCELLED, PushResult, diagonal_entries, push_or_solve
 from nx_fastonl.push.system import LinearSystem
 
 __all__ = ["GraphKernel"]
@@ -25,6 +24,7 @@ __all__ = ["GraphKernel"]
 S_RANGE = (1e-18, 1e18)
 # The largest graph whose exact matrix is computed: 3.2 GB.
 MAX_EXACT_NODES = 20_000
+# The relative rounding error of one operation in double precision is at most this.
 UNIT_ROUNDOFF = float(np.finfo(np.float64).eps)
 # A trace is estimated from this many columns. Each is pushed with an epsilon of TRACE_ACCURACY, divided by the number
 # of the source's neighbours.
@@ -172,19 +172,7 @@ class GraphKernel:
         """Push from `u`, at least once, for column u of M."""
         neighbours = int(self.graph.neighbor_counts(u))
         epsilon = min(self.push_epsilon(epsilon), 1.0 / max(neighbours, 1))
-        if self.system.omega <= SLOW_OMEGA:
-            return local_push(self.system, [u], [1.0], epsilon, cancelled=cancelled)
-        component, elimination = int(self.graph.components[u]), self.system.elimination
-        patience = elimination.patience(component)
-        result = local_push(self.system, [u], [1.0], epsilon, max_operations=patience, cancelled=cancelled)
-        if result.converged:
-            return result
-        rows = elimination.rows(component)
-        if rows is None:
-            return local_push(self.system, [u], [1.0], epsilon, cancelled=cancelled)
-        estimate = elimination.solve(component, (rows == u).astype(np.float64))
-        residual, _ = self._residual(u, rows, estimate)
-        return replace(result, nodes=rows, estimate=estimate, residual=residual, converged=True)
+        return push_or_solve(self.system, u, epsilon, cancelled)
 
     def column(self, u: int, result: PushResult) -> tuple[NDArray[np.int32], NDArray[np.float64]]:
         """Column u of ``M + g`` at the nodes that a push from u pushed."""
@@ -193,19 +181,15 @@ class GraphKernel:
 
     def column_error(self, u: int, result: PushResult) -> float:
         """The error bound of a pushed column's entries: ``|r| <= e c`` gives ``|z* - z| <= e``, as ``H 1 = c``."""
-        residual, rounding = self._residual(u, result.nodes, result.estimate)
-        off = float(((np.abs(residual) + rounding) / self.c(result.nodes)).max(initial=0.0))
-        scale = self.a * float(self.s(u)) * self.largest_s
+        c = self.c(result.nodes)
+        with self.graph.scratch(Workspace) as workspace:
+            residual, rounding = _push.residual(self.system.view, workspace, u, result.nodes, result.estimate, c)
+        off = float(((np.abs(residual) + rounding) / c).max(initial=0.0))
+        s = float(self.s(u))
+        scale = self.a * s * (self.largest_s if self.graph.neighbor_counts(u) > 0 else s)
         # Scaling the estimate and taking the constant away rounds a few times.
         largest = scale * float(np.abs(result.estimate).max(initial=0.0)) + self.g
         return scale * off * (1.0 + 8.0 * UNIT_ROUNDOFF) + 8.0 * UNIT_ROUNDOFF * largest
-
-    def _residual(
-        self, u: int, nodes: NDArray[np.int32], estimate: NDArray[np.float64]
-    ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-        """``e_u - H estimate`` at these nodes, and a bound on its rounding error."""
-        with self.graph.scratch(Workspace) as workspace:
-            return _push.residual(self.system.view, workspace, u, nodes, estimate, self.c(nodes))
 
     def exact(self) -> NDArray[np.float64]:
         """M by a dense factorisation. Raises for graphs with more than `MAX_EXACT_NODES` nodes."""

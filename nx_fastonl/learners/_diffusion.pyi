@@ -11,7 +11,6 @@ from nx_fastonl.push._system import SystemView
 from nx_fastonl.push._workspace import Workspace
 
 SLOT: np.dtype[np.void]
-UNLIMITED: int
 
 @final
 class DiffusionStore:
@@ -22,7 +21,7 @@ class DiffusionStore:
     n_slots: int
     n_additions: int
     n_pushes: int
-    finish: Callable[[int, float, int], int] | None
+    when_slow: Callable[[NDArray[np.int32], int, float, int], int]
     rate: float
     least_allowance: float
     largest_read_epsilon: float

@@ -47,11 +47,8 @@ cdef double MIN_READ_FRACTION = 0.005
 cdef enum:
     MAX_READ_EDGES = 20_000
 
-# After this many edges, some 0.3 milliseconds, and after as many sweeps over the graph, the owner of the store is asked
-# whether to push on. Only mass that hardly settles takes as long; asking costs a search for components, once.
+# After this many edges, some 0.3 milliseconds, the owner of the store is asked whether to push on.
 cdef int64_t EDGES_BEFORE_ASKING = 1 << 17
-cdef int64_t SWEEPS_BEFORE_ASKING = 16
-UNLIMITED = INT64_MAX
 
 # The smallest theta. No residual would ever be below a theta of 0.
 cdef double SMALLEST_THETA = 1e-200
@@ -98,9 +95,9 @@ cdef class DiffusionStore:
 
     Attributes
     ----------
-    finish : callable or None
-        Called with a label, theta and the edges walked so far, when a lane does not settle for long. It returns how
-        many more edges to walk, or 0 if it has settled the lane by itself.
+    when_slow : callable
+        Called with the nodes in the queue, a label, theta and the edges walked so far, when a lane does not settle for
+        long. It returns how many more edges to walk, or 0 if it has settled the lane by itself.
     """
 
     cdef Slot[:, ::1] slots
@@ -116,7 +113,7 @@ cdef class DiffusionStore:
     cdef readonly int64_t n_slots
     cdef readonly int64_t n_additions
     cdef readonly int64_t n_pushes
-    cdef public object finish
+    cdef public object when_slow
     cdef public double rate
     cdef readonly double least_allowance
     cdef readonly double largest_read_epsilon
@@ -126,7 +123,7 @@ cdef class DiffusionStore:
     def __init__(self, Py_ssize_t n, double rate, double least_allowance, double largest_read_epsilon, bint single):
         self.rate, self.least_allowance, self.largest_read_epsilon = rate, least_allowance, largest_read_epsilon
         self.single, self.width = single, 0
-        self.finish = None
+        self.when_slow = None
         self.slots = self._slots = np.zeros((n, 1), dtype=SLOT)
         self.n_slots = 1
         self.n_additions = self.n_pushes = 0
@@ -341,7 +338,7 @@ cdef inline float allowance_of(SystemView system, DiffusionStore store, Py_ssize
 
 
 cdef inline LaneState lane_of(DiffusionStore store, Py_ssize_t label, double theta) noexcept nogil:
-    return LaneState(label // store.width, label % store.width, theta, 0, 0, 0, 0)
+    return LaneState(label // store.width, label % store.width, theta, 0, 0, 0, EDGES_BEFORE_ASKING)
 
 
 cdef int32_t new_slot(SystemView system, DiffusionStore store, Py_ssize_t u, Py_ssize_t block) noexcept nogil:
@@ -508,16 +505,22 @@ cdef int push_lane_of(SystemView system, DiffusionStore store, Workspace work, L
     return push_lane[double](system, store, work, state, 0.0)
 
 
+cdef object queued(Workspace work, LaneState* state):
+    """A copy of the nodes in the queue."""
+    if state.head <= state.tail:
+        return np.array(work.queue[state.head : state.tail])
+    return np.concatenate((work.queue[state.head :], work.queue[: state.tail]))
+
+
 cdef int settle_lane(
     SystemView system, DiffusionStore store, Workspace work, LaneState* state, Py_ssize_t label,
 ) except -1 nogil:
     """Push from the nodes in the queue until the lane is settled."""
     cdef int64_t more
-    state.max_operations = max(EDGES_BEFORE_ASKING, SWEEPS_BEFORE_ASKING * <int64_t> system.indices.shape[0])
     push_lane_of(system, store, work, state)
     while state.head != state.tail:
         with gil:
-            more = INT64_MAX if store.finish is None else store.finish(label, state.theta, state.operations)
+            more = store.when_slow(queued(work, state), label, state.theta, state.operations)
         if more == 0:
             break
         state.max_operations = state.operations + min(more, INT64_MAX - state.operations)

@@ -11,9 +11,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from nx_fastonl._lib.arrays import check_restored
-from nx_fastonl.kernels.graph_kernel import GraphKernel
+from nx_fastonl.kernels.graph_kernel import UNIT_ROUNDOFF, GraphKernel
 from nx_fastonl.learners._diffusion import DiffusionStore
-from nx_fastonl.learners.elimination import LaneElimination
+from nx_fastonl.learners.slow_lanes import SlowLanes
 from nx_fastonl.push._workspace import Workspace
 
 __all__ = ["Diffusion"]
@@ -22,9 +22,6 @@ __all__ = ["Diffusion"]
 # smaller one asks for more accuracy: nodes are then read more finely too, as the root of it.
 READ_EPSILON = 0.06
 USUAL_EPSILON = 0.1  # divided by n
-
-# The relative rounding error of one operation in double precision is at most this.
-UNIT_ROUNDOFF = float(np.finfo(np.float64).eps)
 
 
 class _Extremes(NamedTuple):
@@ -64,7 +61,7 @@ class Diffusion:
         n, rate = len(kernel.graph), kernel.push_epsilon(epsilon)
         read_epsilon = READ_EPSILON * min(1.0, math.sqrt(epsilon * n / USUAL_EPSILON))
         self.store = DiffusionStore(n, rate, _least_allowance(kernel), read_epsilon, dtype == np.float32)
-        self.store.finish = LaneElimination(kernel.system, self.store)
+        self.store.when_slow = SlowLanes(kernel.system, self.store)
         self.lock = threading.RLock()
 
     def __getstate__(self) -> dict[str, Any]:
@@ -73,7 +70,7 @@ class Diffusion:
     def __setstate__(self, state: dict[str, Any]) -> None:
         store, n = state["store"], len(state["kernel"].graph)
         check_restored(len(store.slot_indices) == n, "diffusion")
-        store.finish = LaneElimination(state["kernel"].system, store)
+        store.when_slow = SlowLanes(state["kernel"].system, store)
         self.__dict__.update(state, lock=threading.RLock())
 
     @property

@@ -10,13 +10,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from nx_fastonl._lib.arrays import check_restored
-from nx_fastonl.kernels.graph_kernel import GraphKernel
+from nx_fastonl.kernels.graph_kernel import UNIT_ROUNDOFF, GraphKernel
 from nx_fastonl.learners import _diffusion, _relaxation, _stream
 from nx_fastonl.learners._columns import PushEngine
 from nx_fastonl.learners._history import LabelHistory
 from nx_fastonl.learners.base import Certificate
 from nx_fastonl.learners.columns import ColumnLearner, PushColumns
-from nx_fastonl.learners.diffusion import UNIT_ROUNDOFF, Diffusion
+from nx_fastonl.learners.diffusion import Diffusion
 from nx_fastonl.learners.relaxation import Evidence, RelaxationLearner
 from nx_fastonl.push._workspace import Workspace
 from nx_fastonl.push.local import diagonal_entries, local_push

@@ -1,4 +1,4 @@
-"""Systems that pushes would take too long to solve, solved exactly on small components."""
+"""Small components of a system, solved exactly: for where mass settles so slowly that a push would take longer."""
 
 from __future__ import annotations
 
@@ -12,25 +12,31 @@ from scipy import linalg
 from nx_fastonl._lib.threads import one_blas_thread
 from nx_fastonl.graph.csr import CSRGraph
 
-__all__ = ["Elimination"]
+__all__ = ["Elimination", "Factor"]
 
 # Components with more nodes are left to pushes. A factor of this many rows takes 32 MB.
 MAX_NODES = 2000
-# A push that walks as many edges takes as long as factorising a dense matrix: this, times the cube of its rows.
-EDGES_PER_ROW_CUBED = 1 / 64
-# Whatever the size, a push may walk this many edges first: some 0.3 milliseconds.
+# Any push may walk this many edges first: some 0.3 milliseconds.
 LEAST_EDGES = 1 << 17
-UNLIMITED = np.iinfo(np.int64).max
+# Edges that are walked while a dense matrix is factorised: this, times the cube of its rows.
+EDGES_PER_ROW_CUBED = 1 / 64
 
 
-class _Factor(NamedTuple):
-    component: int
+class Factor(NamedTuple):
+    """H on one component, factorised; the rows are sorted."""
+
     rows: NDArray[np.int32]
     cholesky: tuple[NDArray[np.float64], bool]
 
+    def solve(self, b: NDArray[np.float64]) -> NDArray[np.float64]:
+        """The solution of ``H z = b`` at the rows, up to rounding."""
+        with one_blas_thread(len(b)):
+            solution: NDArray[np.float64] = linalg.cho_solve(self.cholesky, b, check_finite=False)
+        return solution
+
 
 class Elimination:
-    """Solves ``H z = b`` exactly on components of up to `MAX_NODES` nodes. The latest factor is kept.
+    """Factorises ``H`` on components of up to `MAX_NODES` nodes. The latest factor is kept.
 
     Parameters
     ----------
@@ -42,41 +48,50 @@ class Elimination:
 
     def __init__(self, graph: CSRGraph, pivots: Callable[[NDArray[Any]], NDArray[np.float64]]) -> None:
         self._graph, self._pivots = graph, pivots
-        self._latest: _Factor | None = None
+        self._latest: Factor | None = None
 
-    def patience(self, component: int) -> int:
-        """How many edges a push in this component may walk before solving it exactly is cheaper."""
-        size = int(self._graph.component_sizes[component])
-        if size > MAX_NODES:
-            return int(UNLIMITED)
-        if self._latest is not None and self._latest.component == component:
-            return 0
-        return LEAST_EDGES + int(size**3 * EDGES_PER_ROW_CUBED)
+    def known(self, u: int) -> Factor | None:
+        """The latest factor, if it is that of the component of node u."""
+        latest = self._latest
+        if latest is None:
+            return None
+        at = int(np.searchsorted(latest.rows, u))
+        return latest if at < len(latest.rows) and latest.rows[at] == u else None
 
-    def rows(self, component: int) -> NDArray[np.int32] | None:
-        """The rows of a component; None if H is singular there to working precision."""
-        factor = self._factor(component)
-        return None if factor is None else factor.rows
+    def patience(self, rows: NDArray[np.int32]) -> int:
+        """How many edges a push may walk before factorising this component is cheaper."""
+        return LEAST_EDGES + int(len(rows) ** 3 * EDGES_PER_ROW_CUBED)
 
-    def solve(self, component: int, b: NDArray[np.float64]) -> NDArray[np.float64]:
-        """The solution at the rows of a component, up to rounding; `b` is parallel to them."""
-        factor = self._factor(component)
-        if factor is None:
-            raise ValueError("H is singular to working precision")
-        with one_blas_thread(len(b)):
-            solution: NDArray[np.float64] = linalg.cho_solve(factor.cholesky, b, check_finite=False)
-        return solution
-
-    def _factor(self, component: int) -> _Factor | None:
-        if self._latest is None or self._latest.component != component:
-            rows = np.flatnonzero(self._graph.components == component).astype(np.int32)
-            H = -self._graph.to_scipy()[rows][:, rows].toarray()
-            diagonal = np.arange(len(rows))
-            H[diagonal, diagonal] += self._pivots(rows)
-            try:
-                with one_blas_thread(len(rows)):
-                    cholesky = linalg.cho_factor(H, lower=True, overwrite_a=True, check_finite=False)
-            except linalg.LinAlgError:
-                return None
-            self._latest = _Factor(component, rows, cholesky)
+    def factorise(self, rows: NDArray[np.int32]) -> Factor | None:
+        """H on a component; None if it is singular to working precision."""
+        edges, counts = self._edges(rows)
+        H = np.zeros((len(rows), len(rows)))
+        at = np.repeat(np.arange(len(rows)), counts), np.searchsorted(rows, self._graph.indices[edges])
+        np.subtract.at(H, at, 1.0 if self._graph.weights is None else self._graph.weights[edges])
+        H[np.diag_indices_from(H)] += self._pivots(rows)
+        try:
+            with one_blas_thread(len(rows)):
+                cholesky = linalg.cho_factor(H, lower=True, overwrite_a=True, check_finite=False)
+        except linalg.LinAlgError:
+            return None
+        self._latest = Factor(rows, cholesky)
         return self._latest
+
+    def component(self, u: int) -> NDArray[np.int32] | None:
+        """The rows of the component of node u, sorted; None if it is too large. Walks no further than needed."""
+        found = frontier = np.array([u], dtype=np.int32)
+        while len(frontier):
+            if self._graph.neighbor_counts(frontier).max() > MAX_NODES:  # each of them another node
+                return None
+            edges, _ = self._edges(frontier)
+            frontier = np.setdiff1d(self._graph.indices[edges], found)
+            found = np.union1d(found, frontier)
+            if len(found) > MAX_NODES:
+                return None
+        return found
+
+    def _edges(self, rows: NDArray[np.int32]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+        """The positions of the rows' edges in the graph's arrays, and the number of edges of each row."""
+        counts = self._graph.neighbor_counts(rows)
+        before = np.cumsum(counts) - counts
+        return np.arange(counts.sum()) + np.repeat(self._graph.indptr[rows] - before, counts), counts

@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from functools import partial
 
 import numpy as np
 from numpy.typing import NDArray
 
 from nx_fastonl.push import _push
 from nx_fastonl.push._workspace import Workspace
+from nx_fastonl.push.elimination import LEAST_EDGES
 from nx_fastonl.push.system import LinearSystem
 
 NEVER_CANCELLED = np.zeros(1, dtype=np.uint8)
@@ -99,6 +101,33 @@ def local_push(
     return PushResult(nodes, estimate, residual, *work, converged)
 
 
+def push_or_solve(
+    system: LinearSystem, u: int, epsilon: float, cancelled: NDArray[np.uint8] = NEVER_CANCELLED
+) -> PushResult:
+    """`local_push` of mass 1 from node u; on a small component the exact solution, where that is cheaper.
+
+    An exact solution has no residual beyond rounding errors.
+    """
+    push = partial(local_push, system, [u], [1.0], epsilon, cancelled=cancelled)
+    if system.omega <= SLOW_OMEGA:
+        return push()
+    elimination = system.elimination
+    factor = elimination.known(u)
+    result = push(max_operations=0 if factor else LEAST_EDGES)
+    if result.converged:
+        return result
+    if factor is None:
+        rows = elimination.component(u)
+        result = push(max_operations=None if rows is None else elimination.patience(rows))
+        if rows is None or result.converged:
+            return result
+        factor = elimination.factorise(rows)
+        if factor is None:
+            return push()
+    estimate = factor.solve((factor.rows == u).astype(np.float64))
+    return replace(result, nodes=factor.rows, estimate=estimate, residual=np.zeros(len(estimate)), converged=True)
+
+
 def fifo_column(
     system: LinearSystem, u: int, epsilon: float
 ) -> tuple[NDArray[np.int32], NDArray[np.float64], NDArray[np.float64]]:
@@ -118,21 +147,11 @@ def diagonal_entries(
     entries, masses = np.empty(len(rows)), np.empty(len(rows))
     if system.omega > SLOW_OMEGA:
         for i, u in enumerate(rows.tolist()):
-            entries[i], masses[i] = _slow_diagonal_entry(system, u, float(epsilons[i]))
+            result = push_or_solve(system, u, float(epsilons[i]))
+            z, r = result.estimate, result.residual
+            entries[i] = z[result.nodes == u][0] + r @ (z + r / system.pivots(result.nodes))
+            masses[i] = r.sum()
         return entries, masses
     with system.graph.scratch(Workspace) as workspace:
         _push.diagonal(system.view, workspace, rows, epsilons, entries, masses)
     return entries, masses
-
-
-def _slow_diagonal_entry(system: LinearSystem, u: int, epsilon: float) -> tuple[float, float]:
-    """The same for one row, by an adaptive push; exactly, where that is cheaper."""
-    component, elimination = int(system.graph.components[u]), system.elimination
-    result = local_push(system, [u], [1.0], epsilon, max_operations=elimination.patience(component))
-    rows = None if result.converged else elimination.rows(component)
-    if rows is not None:
-        source = (rows == u).astype(np.float64)
-        return float(elimination.solve(component, source) @ source), 0.0
-    z, r = result.estimate, result.residual
-    entry = z[result.nodes == u][0] + r @ (z + r / system.pivots(result.nodes))
-    return float(entry), float(r.sum())

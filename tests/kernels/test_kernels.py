@@ -81,6 +81,14 @@ def test_columns_converge_as_epsilon_falls(data, G):
     assert info.error <= 1e-6 * max(expected.max(), 1.0)
 
 
+def test_the_bound_of_a_node_without_edges_does_not_depend_on_other_nodes():
+    G = nx.Graph([(1, 1)])
+    G.add_node(0)
+    column, info = fo.kernel_column(G, 0, kernel="scaled-regularized", smoothness=1.0, beta=1e-80, full_output=True)
+    assert info.error < 1e-12
+    assert column == pytest.approx({0: 4.0})
+
+
 @given(st.data(), small_graphs())
 def test_error_bound_follows_from_c(data, G):
     """H 1 = c, from which the error bound follows."""

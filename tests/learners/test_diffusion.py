@@ -150,6 +150,7 @@ def test_learning_is_a_push_of_each_lane(data, G, kernel, epsilon):
     labels = data.draw(st.dictionaries(st.sampled_from(nodes), st.sampled_from(LABELS[:3])))
     trace = data.draw(st.sampled_from(["paper", 1.0]))
     model = fo.OnlineNodeLabeler(G, LABELS[:3], kernel, epsilon=epsilon, trace=trace)
+    store_of(model).when_slow = lambda *arguments: arguments[-1]  # push on, never solve
     learner = learner_of(model)
     graph_kernel = learner.kernel
     graph = graph_kernel.graph

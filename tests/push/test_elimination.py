@@ -1,0 +1,64 @@
+import networkx as nx
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from numpy.testing import assert_allclose
+
+import nx_fastonl as fo
+from nx_fastonl.push import elimination
+from nx_fastonl.push.local import push_or_solve
+from nx_fastonl.push.system import LinearSystem
+from tests.strategies import small_graphs
+
+
+def system_of(G, shift=0.5):
+    return LinearSystem(fo.CSRGraph.from_networkx(G), shift, 1.0)
+
+
+@given(st.data(), small_graphs())
+def test_a_component_is_found_and_solved(data, G):
+    system = system_of(G)
+    nodes = list(G)
+    u = data.draw(st.integers(0, len(nodes) - 1))
+    rows = system.elimination.component(u)
+    assert [nodes[v] for v in rows] == [v for v in nodes if v in nx.node_connected_component(G, nodes[u])]
+    W = nx.to_numpy_array(G)
+    H = np.diag(0.5 + W.sum(axis=1)) - W
+    b = data.draw(st.lists(st.floats(-1, 1), min_size=len(rows), max_size=len(rows)))
+    factor = system.elimination.factorise(rows)
+    assert_allclose(H[np.ix_(rows, rows)] @ factor.solve(np.array(b)), b, atol=1e-9)
+    assert all(system.elimination.known(v) is (factor if v in rows else None) for v in range(len(nodes)))
+
+
+@pytest.mark.parametrize("G", [nx.star_graph(3000), nx.path_graph(3000), nx.complete_graph(2001)])
+def test_a_large_component_is_left_to_pushes(G):
+    graph = fo.CSRGraph.from_networkx(G)
+    assert LinearSystem(graph, 0.5, 1.0).elimination.component(0) is None
+
+
+def test_only_the_component_is_walked(monkeypatch):
+    """A graph of many triangles: what a search looks at does not grow with the graph."""
+    system = system_of(nx.disjoint_union_all([nx.complete_graph(3)] * 500), shift=1e-9)
+    looked_at = []
+    count = fo.CSRGraph.neighbor_counts
+    monkeypatch.setattr(
+        fo.CSRGraph, "neighbor_counts", lambda self, rows: looked_at.append(np.size(rows)) or count(self, rows)
+    )
+    result = push_or_solve(system, 4, 1e-12)
+    assert result.nodes.tolist() == [3, 4, 5]
+    assert_allclose(result.estimate, 1 / 3e-9, rtol=1e-6)
+    assert sum(looked_at) < 20
+    assert "components" not in vars(system.graph)
+
+
+def test_a_singular_component_has_no_factor():
+    system = system_of(nx.path_graph(3), shift=0.0)
+    assert system.elimination.factorise(np.arange(3, dtype=np.int32)) is None
+
+
+def test_a_push_that_settles_quickly_is_not_solved(monkeypatch):
+    monkeypatch.setattr(elimination.Elimination, "factorise", pytest.fail)
+    result = push_or_solve(system_of(nx.path_graph(40)), 0, 1e-6)
+    assert result.converged
+    assert result.residual.any()
