@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 from scipy import linalg
 
 from nx_fastonl._lib.threads import one_blas_thread
+from nx_fastonl.graph._component import component
 from nx_fastonl.graph.csr import CSRGraph
 
 __all__ = ["Elimination", "Factor"]
@@ -78,17 +79,8 @@ class Elimination:
         return self._latest
 
     def component(self, u: int) -> NDArray[np.int32] | None:
-        """The rows of the component of node u, sorted; None if it is too large. Walks no further than needed."""
-        found = frontier = np.array([u], dtype=np.int32)
-        while len(frontier):
-            if self._graph.neighbor_counts(frontier).max() > MAX_NODES:  # each of them another node
-                return None
-            edges, _ = self._edges(frontier)
-            frontier = np.setdiff1d(self._graph.indices[edges], found)
-            found = np.union1d(found, frontier)
-            if len(found) > MAX_NODES:
-                return None
-        return found
+        """The rows of the component of node u, sorted; None if it is too large."""
+        return component(self._graph.view, u, MAX_NODES)
 
     def _edges(self, rows: NDArray[np.int32]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
         """The positions of the rows' edges in the graph's arrays, and the number of edges of each row."""
