@@ -21,7 +21,7 @@ class DiffusionStore:
     n_slots: int
     n_additions: int
     n_pushes: int
-    when_slow: Callable[[NDArray[np.int32], int, float, int], int]
+    when_slow: Callable[[DiffusionStore, NDArray[np.int32], int, float, int], int]
     rate: float
     least_allowance: float
     largest_read_epsilon: float

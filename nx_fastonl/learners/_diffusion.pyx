@@ -96,8 +96,8 @@ cdef class DiffusionStore:
     Attributes
     ----------
     when_slow : callable
-        Called with the nodes in the queue, a label, theta and the edges walked so far, when a lane does not settle for
-        long. It returns how many more edges to walk, or 0 if it has settled the lane by itself.
+        Called with this store, the nodes in the queue, a label, theta and the edges walked so far, when a lane does not
+        settle for long. It returns how many more edges to walk, or 0 if it has settled the lane by itself.
     """
 
     cdef Slot[:, ::1] slots
@@ -177,9 +177,9 @@ cdef class DiffusionStore:
 
     def reserve_slots(self, Py_ssize_t count):
         """Make sure that at least `count` slots are free."""
-        cdef Py_ssize_t room = self.slot_owners.shape[0]
+        cdef Py_ssize_t room = self.slot_owners.shape[0], most = self.slots.shape[0] * self.slots.shape[1] + 1
         if self.n_slots + count > room:
-            self.resize(max(self.n_slots + count, 2 * room), self.width)
+            self.resize(max(self.n_slots + count, min(2 * room, most)), self.width)
 
     def reserve_labels(self, Py_ssize_t k):
         """Make a lane for each of k labels: widen the first block up to MAX_LANES, then add blocks."""
@@ -520,7 +520,7 @@ cdef int settle_lane(
     push_lane_of(system, store, work, state)
     while state.head != state.tail:
         with gil:
-            more = store.when_slow(queued(work, state), label, state.theta, state.operations)
+            more = store.when_slow(store, queued(work, state), label, state.theta, state.operations)
         if more == 0:
             break
         state.max_operations = state.operations + min(more, INT64_MAX - state.operations)

@@ -61,7 +61,7 @@ class Diffusion:
         n, rate = len(kernel.graph), kernel.push_epsilon(epsilon)
         read_epsilon = READ_EPSILON * min(1.0, math.sqrt(epsilon * n / USUAL_EPSILON))
         self.store = DiffusionStore(n, rate, _least_allowance(kernel), read_epsilon, dtype == np.float32)
-        self.store.when_slow = SlowLanes(kernel.system, self.store)
+        self.store.when_slow = SlowLanes(kernel.system)
         self.lock = threading.RLock()
 
     def __getstate__(self) -> dict[str, Any]:
@@ -70,7 +70,7 @@ class Diffusion:
     def __setstate__(self, state: dict[str, Any]) -> None:
         store, n = state["store"], len(state["kernel"].graph)
         check_restored(len(store.slot_indices) == n, "diffusion")
-        store.when_slow = SlowLanes(state["kernel"].system, store)
+        store.when_slow = SlowLanes(state["kernel"].system)
         self.__dict__.update(state, lock=threading.RLock())
 
     @property

@@ -22,14 +22,12 @@ class SlowLanes:
     ----------
     system : LinearSystem
         H.
-    store : DiffusionStore
-        The diffusion.
     """
 
-    def __init__(self, system: LinearSystem, store: DiffusionStore) -> None:
-        self._system, self._store = system, store
+    def __init__(self, system: LinearSystem) -> None:
+        self._system = system
 
-    def __call__(self, active: NDArray[np.int32], label: int, theta: float, walked: int) -> int:
+    def __call__(self, store: DiffusionStore, active: NDArray[np.int32], label: int, theta: float, walked: int) -> int:
         """Settle small components in the lane of a label, if that is cheaper; return how many more edges to walk.
 
         `active` are the nodes that are still to be pushed, `walked` is the number of edges that were walked so far. 0
@@ -39,7 +37,7 @@ class SlowLanes:
             factor = self._factor(int(active[0]), walked)
             if factor is None:
                 return walked  # twice as much, then ask again
-            self._solve(factor, label, theta)
+            self._solve(store, factor, label, theta)
             active = np.setdiff1d(active, factor.rows)
         return 0
 
@@ -50,19 +48,21 @@ class SlowLanes:
         if factor is not None:
             return factor
         rows = elimination.component(u)
-        return None if rows is None or elimination.patience(rows) > walked else elimination.factorise(rows)
+        if rows is None or elimination.patience(rows) > walked:
+            return None
+        return elimination.factorise(rows, self._system.pivots(rows))
 
-    def _solve(self, factor: Factor, label: int, theta: float) -> None:
+    def _solve(self, store: DiffusionStore, factor: Factor, label: int, theta: float) -> None:
         """Settle a lane in one component, as far as rounding allows."""
-        block, lane = divmod(label, self._store.width)
+        block, lane = divmod(label, store.width)
         worst = np.inf
         for _ in range(MAX_STEPS):
-            slots = self._store.slot_indices[factor.rows, block]
-            corrections = factor.solve(self._store.residuals[slots, lane].astype(np.float64))
-            before, worst = worst, self._store.correct(self._system.view, factor.rows, corrections, label, theta)
+            slots = store.slot_indices[factor.rows, block]
+            corrections = factor.solve(store.residuals[slots, lane].astype(np.float64))
+            before, worst = worst, store.correct(self._system.view, factor.rows, corrections, label, theta)
             if worst < 1.0:
                 return
             if worst > 0.5 * before:
                 break
         # Residuals of this size are rounding errors.
-        self._store.accept(theta * worst * (1.0 + np.finfo(np.float64).eps))
+        store.accept(theta * worst * (1.0 + np.finfo(np.float64).eps))

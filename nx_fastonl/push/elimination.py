@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -43,12 +42,10 @@ class Elimination:
     ----------
     graph : CSRGraph
         Undirected.
-    pivots : callable
-        From rows to the diagonal of H there; elsewhere H is minus the weights.
     """
 
-    def __init__(self, graph: CSRGraph, pivots: Callable[[NDArray[Any]], NDArray[np.float64]]) -> None:
-        self._graph, self._pivots = graph, pivots
+    def __init__(self, graph: CSRGraph) -> None:
+        self._graph = graph
         self._latest: Factor | None = None
 
     def known(self, u: int) -> Factor | None:
@@ -63,13 +60,13 @@ class Elimination:
         """How many edges a push may walk before factorising this component is cheaper."""
         return LEAST_EDGES + int(len(rows) ** 3 * EDGES_PER_ROW_CUBED)
 
-    def factorise(self, rows: NDArray[np.int32]) -> Factor | None:
-        """H on a component; None if it is singular to working precision."""
+    def factorise(self, rows: NDArray[np.int32], pivots: NDArray[np.float64]) -> Factor | None:
+        """H on a component: these pivots, minus the weights; None if it is singular to working precision."""
         edges, counts = self._edges(rows)
         H = np.zeros((len(rows), len(rows)))
         at = np.repeat(np.arange(len(rows)), counts), np.searchsorted(rows, self._graph.indices[edges])
         np.subtract.at(H, at, 1.0 if self._graph.weights is None else self._graph.weights[edges])
-        H[np.diag_indices_from(H)] += self._pivots(rows)
+        H[np.diag_indices_from(H)] += pivots
         try:
             with one_blas_thread(len(rows)):
                 cholesky = linalg.cho_factor(H, lower=True, overwrite_a=True, check_finite=False)

@@ -121,7 +121,7 @@ def push_or_solve(
         result = push(max_operations=None if rows is None else elimination.patience(rows))
         if rows is None or result.converged:
             return result
-        factor = elimination.factorise(rows)
+        factor = elimination.factorise(rows, system.pivots(rows))
         if factor is None:
             return push()
     estimate = factor.solve((factor.rows == u).astype(np.float64))

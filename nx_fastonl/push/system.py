@@ -49,7 +49,7 @@ class LinearSystem:
     @cached_property
     def elimination(self) -> Elimination:
         """Solves the system exactly on small components."""
-        return Elimination(self.graph, self.pivots)
+        return Elimination(self.graph)
 
     def __reduce__(self) -> tuple[Any, ...]:
         return LinearSystem, (self.graph, self.shift, self.slope, self._diagonal, self._radius)

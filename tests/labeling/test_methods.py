@@ -1,6 +1,7 @@
 """A battery that every method must pass, in the spirit of river's checks."""
 
 import copy
+import gc
 import pickle
 import random
 import threading
@@ -461,3 +462,35 @@ def test_a_forgotten_node_can_be_learned_again(make, karate):
     model.forget(0)
     model.forget(33)
     assert model.classes == ()
+
+
+def uncollected(work):
+    """How many objects only the garbage collector finds after this work, which is done once before."""
+    work()
+    gc.collect()
+    gc.disable()
+    try:
+        work()
+        return gc.collect()
+    finally:
+        gc.enable()
+
+
+def test_a_model_is_freed_as_soon_as_nobody_has_it(make):
+    """Large models would pile up if that were left to the garbage collector."""
+    G = nx.karate_club_graph()
+
+    def work():
+        model = make(G)
+        model.run({0: "a", 33: "b"})
+        model.learn_one(3, "a")
+        model.predict_one(7)
+
+    assert uncollected(work) == 0
+
+
+def test_a_model_that_settles_slowly_is_freed_at_once_too():
+    G = nx.path_graph(3)
+    nx.set_edge_attributes(G, 1e7, "weight")
+    assert uncollected(lambda: fo.OnlineNodeLabeler(G, kernel="laplacian").learn_one(0, "a")) == 0
+    assert uncollected(lambda: fo.kernel_column(G, 0, kernel="laplacian")) == 0
