@@ -138,8 +138,10 @@ def some_edges(adjacency, bint multigraph, Py_ssize_t max_edges):
         for data in neighbours.values():
             if position == chosen:
                 chosen += step
-                for each in data.values() if multigraph else (data,):
-                    edges[id(each)] = each
+                if multigraph:
+                    edges.update((id(each), each) for each in data.values())
+                else:
+                    edges[id(data)] = data
             position += 1
     found = list(edges.values())
     if len(found) <= max_edges:
@@ -147,21 +149,28 @@ def some_edges(adjacency, bint multigraph, Py_ssize_t max_edges):
     return found[::(len(found) + max_edges - 1) // max_edges], False
 
 
+cdef object weight_in(object data, object weight):
+    """The weight that an edge's attributes give, 1 by default."""
+    if type(data) is not dict:
+        return data.get(weight, 1)
+    found = PyDict_GetItemWithError(data, weight)
+    return 1 if found is NULL else <object> found
+
+
 cdef bint is_plain(object number) noexcept:
     return PyFloat_CheckExact(number) or PyLong_CheckExact(number)
+
+
+def weights_of(list edges, object weight):
+    """The weights that these attribute dicts give now."""
+    return [weight_in(data, weight) for data in edges]
 
 
 def have_weights(list edges, object weight, list values):
     """Whether these attribute dicts still give these weights."""
     cdef Py_ssize_t i
     for i in range(len(edges)):
-        data = edges[i]
-        if type(data) is dict:
-            found = PyDict_GetItemWithError(data, weight)
-            given = 1 if found is NULL else <object> found
-        else:
-            given = data.get(weight, 1)
-        value = values[i]
+        given, value = weight_in(edges[i], weight), values[i]
         if given is value:
             continue
         # Only plain numbers are compared. For anything else the graph is converted again, which checks it.

@@ -9,7 +9,7 @@ from typing import Any, NamedTuple, cast
 
 import networkx as nx
 
-from nx_fastonl.graph._dicts import have_weights, some_edges
+from nx_fastonl.graph._dicts import have_weights, some_edges, weights_of
 from nx_fastonl.graph.rows import Rows, first_named, rows_from_adjacency
 
 BACKEND_NAME = "fastonl"
@@ -120,8 +120,7 @@ class LiveGraph:
         if weight is None:
             return Conversion(made, len(self), self._count_entries(), [], [], is_whole=True)
         edges, is_whole = some_edges(self.adjacency, self._multigraph, MAX_CHECKED_EDGES)
-        weights = [data.get(weight, 1) for data in edges]
-        return Conversion(made, len(self), self._count_entries(), edges, weights, is_whole)
+        return Conversion(made, len(self), self._count_entries(), edges, weights_of(edges, weight), is_whole)
 
     def _is_current(self, stored: Conversion, weight: str | None, recount: bool) -> bool:
         return (

@@ -54,9 +54,12 @@ def rows_from_scipy(A: Any) -> tuple[Rows, bool]:
         raise ValueError(f"an adjacency matrix is square, got shape {A.shape}")
     if A.dtype.kind not in "biuf":
         raise ValueError(f"an adjacency matrix holds real numbers, got dtype {A.dtype}")
-    if hasattr(A, "check_format"):
-        A.check_format(full_check=True)
-    coo: Any = sparse.coo_array(A)
+    copy = A.copy()
+    if hasattr(copy, "check_format"):
+        if (np.diff(copy.indptr) < 0).any():  # what scipy looks at only where the last of them is positive
+            raise ValueError("the matrix's indptr must not decrease")
+        copy.check_format(full_check=True)
+    coo: Any = sparse.coo_array(copy)
     check_weights(coo.data, lambda e: (coo.coords[0][e], coo.coords[1][e]))
     csr = coo.astype(np.float64).tocsr()  # as floats, small integers cannot overflow where entries add up
     csr.eliminate_zeros()

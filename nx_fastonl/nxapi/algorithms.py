@@ -56,8 +56,9 @@ def pagerank(
     if seeds is None:
         raise ZeroDivisionError(NO_SEED)
     jumps = None if dangling is None else _scaled(graph, dangling)
-    begin = everywhere(graph) if nstart is None else _scaled(graph, nstart)
-    if max_iter < 1 or not tol > 0.0 or begin is None or (dangling is not None and jumps is None):
+    start = None if nstart is None else _scaled(graph, nstart)
+    given_but_zero = (dangling is not None and jumps is None) or (nstart is not None and start is None)
+    if max_iter < 1 or not tol > 0.0 or given_but_zero:
         raise nx.PowerIterationFailedConvergence(max_iter)
     least = 2.0 * smallest_tolerance(alpha)
     if l1_error is None:
@@ -66,10 +67,9 @@ def pagerank(
         raise ValueError(
             f"l1_error must be at least {least:.1g}, where rounding errors begin, got {shortened(l1_error)}"
         )
-    # NetworkX starts from the uniform vector. With few seeds, zero is closer to the answer.
-    start = None if nstart is None and len(seeds[0]) < len(graph) else _dense(graph, *begin)
+    guess = None if start is None else _dense(graph, *start)
     # Scaling to a sum of 1 may double the error that the push leaves. No L1 error is above 2.
-    found = pagerank_vector(graph, seeds, jumps, alpha, tol=0.5 * min(as_float(l1_error), 2.0), start=start)
+    found = pagerank_vector(graph, seeds, jumps, alpha, tol=0.5 * min(as_float(l1_error), 2.0), start=guess)
     values = _dense(graph, found.nodes, found.values)
     return _by_node(graph.nodes, values / values.sum())
 
@@ -88,7 +88,7 @@ def google_matrix(
     graph = _converted(G, weight)
     n = len(graph)
     nodes: Sequence[Hashable] = graph.nodes if nodelist is None else list(nodelist)
-    A = graph.to_scipy().toarray()
+    A = graph.shared_matrix.toarray()
     if nodelist is not None:
         _check_nodelist(graph, nodes)
         rows = graph.rows_of(nodes)
@@ -131,7 +131,7 @@ def katz_centrality(
         if set(beta) != set(graph.nodes):
             raise nx.NetworkXError("beta dictionary must have a value for every node") from error
         b = np.array([beta[node] for node in graph.nodes], dtype=float)
-    W = graph.to_scipy()
+    W = graph.shared_matrix
     if graph.is_directed():
         W = W.T.tocsr()
     x = np.zeros(n) if nstart is None else np.array([nstart[node] for node in graph.nodes], dtype=float)
@@ -179,7 +179,7 @@ def _labelled(
     classes = [number.setdefault(label, len(number)) for _, label in found]
     # An array, as in NetworkX: it gives labels of several types a common type.
     labels = np.array(list(number))
-    W = _converted(G, "weight").to_scipy().sorted_indices()
+    W = _converted(G, "weight").shared_matrix.sorted_indices()
     degrees: NDArray[Any] = W.sum(axis=0)
     degrees[degrees == 0.0] = 1.0
     return W, degrees, [u for u, _ in found], classes, labels

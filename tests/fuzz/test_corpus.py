@@ -56,6 +56,24 @@ def test_a_view_that_hides_one_direction_of_an_edge(sign):
     """)
 
 
+@pytest.mark.parametrize("layout", ["csr", "csc", "bsr"])
+@pytest.mark.parametrize("end", [-1, 0])
+def test_a_sparse_matrix_whose_indptr_ends_below_its_middle(layout, end):
+    """The check of scipy looks no further there, and its conversion then writes past an array."""
+    survives(f"""
+        for n in range(2, 400):
+            A = nx.to_scipy_sparse_array(nx.path_graph(n), format={layout!r})
+            A.indptr[-1] = {end}
+            try:
+                fo.CSRGraph.from_scipy(A)
+            except ValueError as error:
+                assert "indptr" in str(error)
+            else:
+                raise AssertionError(n)
+            assert A.indptr[-1] == {end} and len(A.indices) == A.data.shape[0]
+    """)
+
+
 def test_rows_that_are_not_symmetric():
     with pytest.raises(ValueError, match="not symmetric"):
         fo.CSRGraph([0, 1, 1], [1])
