@@ -52,7 +52,7 @@ def check_fraction(name: str, value: float) -> float:
 
 def check_strictly_between(name: str, value: float, least: float, most: float) -> None:
     _check_number(name, value)
-    if not least + SMALLEST_FRACTION <= value <= most - SMALLEST_FRACTION:
+    if not least + SMALLEST_FRACTION <= as_float(value) <= most - SMALLEST_FRACTION:
         raise ValueError(
             f"{name} must lie strictly between {least:g} and {most:g}, and {SMALLEST_FRACTION:g} away from both, "
             f"got {shortened(value)}"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Hashable, Mapping
 from dataclasses import dataclass
 from typing import Literal, NamedTuple, TypedDict
@@ -67,7 +68,8 @@ KERNELS = {
     "normalized-adjacency": Recipe(
         "K3",
         "degrees",
-        lambda p: Form(2 * p.lam / p.beta, 0.0, (1 + p.smoothness - p.beta) / p.beta, isolated=1.0),
+        # fsum rounds once: beta may be so close to 1 + smoothness that few digits are left of the difference.
+        lambda p: Form(2 * p.lam / p.beta, 0.0, math.fsum((1.0, p.smoothness, -p.beta)) / p.beta, isolated=1.0),
         ("beta",),
     ),
     # K^-1 = beta I + S^-1/2 L S^-1/2
