@@ -69,7 +69,7 @@ def pagerank(
         )
     # NetworkX begins with the uniform vector, which may be the very answer where all degrees are equal.
     if nstart is None and len(seeds[0]) == len(graph) and graph.degrees.min() == graph.largest_degree:
-        start = seeds
+        start = everywhere(graph)
     guess = None if start is None else _dense(graph, *start)
     # Scaling to a sum of 1 may double the error that the push leaves. No L1 error is above 2.
     found = pagerank_vector(graph, seeds, jumps, alpha, tol=0.5 * min(as_float(l1_error), 2.0), start=guess)

@@ -7,7 +7,7 @@ from numpy.testing import assert_allclose
 
 import nx_fastonl as fo
 from nx_fastonl.push import elimination
-from nx_fastonl.push.local import push_or_solve
+from nx_fastonl.push.local import SLOW_OMEGA, push_or_solve
 from nx_fastonl.push.system import LinearSystem
 from tests.strategies import small_graphs
 
@@ -53,6 +53,8 @@ def test_a_singular_component_has_no_factor():
 
 def test_a_push_that_settles_quickly_is_not_solved(monkeypatch):
     monkeypatch.setattr(elimination.Elimination, "factorise", pytest.fail)
-    result = push_or_solve(system_of(nx.path_graph(40)), 0, 1e-6)
+    system = system_of(nx.path_graph(40), shift=0.02)
+    assert system.omega > SLOW_OMEGA
+    result = push_or_solve(system, 0, 1e-6)
     assert result.converged
     assert result.residual.any()
