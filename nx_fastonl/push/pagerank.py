@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Hashable, Iterable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any, Literal, NamedTuple, cast, overload
 
 import networkx as nx
@@ -18,8 +18,9 @@ from nx_fastonl.graph.convert import as_csr_graph
 from nx_fastonl.graph.csr import CSRGraph
 from nx_fastonl.graph.vectors import SparseVector, distribution
 from nx_fastonl.nxapi.dispatch import dispatchable
-from nx_fastonl.push.local import NEVER_CANCELLED, PushResult, local_push
+from nx_fastonl.push.local import NEVER_CANCELLED, PushResult
 from nx_fastonl.push.system import LinearSystem
+from nx_fastonl.push.whole import push_or_pull
 
 __all__ = ["PageRankInfo", "personalized_pagerank_local", "ppr_matrix"]
 
@@ -29,8 +30,6 @@ FIRST_EPSILON = 1e-6
 GLOBAL_TOLERANCE = 1e-6
 # Rounding adds up to this, divided by the probability to stop, to the L1 error of a vector.
 L1_ROUNDING = 1e-15
-# How often the residual of a guess is pushed, at most.
-MAX_IMPROVEMENTS = 4
 ONE = np.ones(1)
 
 
@@ -76,6 +75,7 @@ def personalized_pagerank_local(
     *,
     epsilon: float = ...,
     top_k: int | None = ...,
+    n_jobs: int | None = ...,
     full_output: Literal[False] = ...,
 ) -> dict[Any, float]: ...
 @overload
@@ -91,6 +91,7 @@ def personalized_pagerank_local(
     *,
     epsilon: float = ...,
     top_k: int | None = ...,
+    n_jobs: int | None = ...,
     full_output: Literal[True],
 ) -> tuple[dict[Any, float], PageRankInfo]: ...
 @dispatchable
@@ -106,6 +107,7 @@ def personalized_pagerank_local(
     *,
     epsilon: float = 1e-6,
     top_k: int | None = None,
+    n_jobs: int | None = None,
     full_output: bool = False,
 ) -> dict[Any, float] | tuple[dict[Any, float], PageRankInfo]:
     """Personalised PageRank of the nodes near the seeds, with a known error.
@@ -144,6 +146,9 @@ def personalized_pagerank_local(
         value is off by more than `epsilon` times the number of the node's neighbours.
     top_k : int, optional
         Return only the k largest values, largest first.
+    n_jobs : int, optional
+        Threads for a vector that covers an undirected graph, where `tol` is given: all rows are then computed at once.
+        By default 1; -1 for one per core. The result does not depend on it.
     full_output : bool, default False
         Also return a `PageRankInfo`: the error bound, whether the top k are certain, and the work done.
 
@@ -187,6 +192,7 @@ def personalized_pagerank_local(
         tol = check_positive("tol", tol)
     check_count("max_iter", max_iter)
     check_count("top_k", top_k)
+    check_jobs("n_jobs", n_jobs)
     start = None
     if nstart is not None:
         check_mapping("nstart", nstart)
@@ -204,9 +210,7 @@ def personalized_pagerank_local(
         seeds = distribution(graph, _as_weights(graph, personalization), "personalization")
     jumps = None if dangling is None else distribution(graph, dangling, "dangling")
 
-    found = pagerank_vector(graph, seeds, jumps, alpha, epsilon, tol, max_iter, start=start)
-    if start is not None:  # a guess may be too large, and what is left of it negative
-        found = found._replace(values=np.maximum(found.values, 0.0))
+    found = pagerank_vector(graph, seeds, jumps, alpha, epsilon, tol, max_iter, start=start, n_jobs=n_jobs)
     nodes, values, certain = found.nodes, found.values, None
     if top_k is not None:
         top = np.argsort(-values, kind="stable")[:top_k]
@@ -320,6 +324,7 @@ def pagerank_vector(
     max_iter: int | None = None,
     cancelled: NDArray[np.uint8] = NEVER_CANCELLED,
     start: NDArray[np.float64] | None = None,
+    n_jobs: int | None = None,
 ) -> PageRankVector:
     """PageRank of `seeds` where dead ends jump to `jumps`, by default back to the seeds.
 
@@ -349,28 +354,26 @@ def pagerank_vector(
         guess = kept * start / ((1.0 - damping) * system.pivots(np.arange(len(graph))))
 
     def push(vector: SparseVector) -> PushResult:
-        result = local_push(
-            system, *vector, epsilon, mass_tolerance=mass_tolerance, max_epochs=max_iter, cancelled=cancelled
+        result = push_or_pull(
+            system,
+            *vector,
+            epsilon,
+            mass_tolerance=mass_tolerance,
+            max_epochs=max_iter,
+            guess=guess,
+            n_jobs=n_jobs,
+            cancelled=cancelled,
         )
         if not result.converged:
             raise nx.PowerIterationFailedConvergence(max_iter)
         return result
 
-    def improve(guess: NDArray[np.float64]) -> PushResult:
-        """Push what the guess lacks; again if rounding errors of many pushes have added up to more than the target."""
-        for _ in range(MAX_IMPROVEMENTS):
-            result = push(_residual_of(system, seeds, guess))
-            guess[result.nodes] += result.estimate
-            rows, residual = _residual_of(system, seeds, guess)
-            if mass_tolerance is None or np.abs(residual).sum() <= mass_tolerance:
-                break
-        return replace(result, nodes=rows.astype(np.int32), estimate=guess, residual=residual)
-
     def walk(vector: SparseVector) -> tuple[PushResult, NDArray[np.int32], NDArray[np.float64], float]:
-        result = push(vector) if guess is None else improve(guess)
+        result = push(vector)
         nodes, estimate = result.pushed()
         degrees = graph.degrees[nodes]
-        values = (1.0 - damping) * system.pivots(nodes) * estimate
+        # No value is negative. What a guess or a pull has below zero is wrong, and the error without it is smaller.
+        values = np.maximum((1.0 - damping) * system.pivots(nodes) * estimate, 0.0)
         leak = damping / (1.0 - damping) * float(values[degrees == 0.0].sum()) if graph.has_dead_ends else 0.0
         return result, nodes, values, leak
 
@@ -387,14 +390,6 @@ def pagerank_vector(
         result.residual_mass + kappa * again.residual_mass + rounding,
         [(1.0, result), (kappa, again)],
     )
-
-
-def _residual_of(system: LinearSystem, source: SparseVector, estimate: NDArray[np.float64]) -> SparseVector:
-    """The residual of an estimate over all nodes: ``source - H @ estimate``."""
-    rows = np.arange(len(system.graph))
-    residual = system.graph.shared_matrix.T @ estimate - system.pivots(rows) * estimate
-    residual[source[0]] += source[1]
-    return rows, residual
 
 
 def smallest_tolerance(damping: float) -> float:

@@ -61,6 +61,14 @@ class LinearSystem:
         pivots[pivots == 0.0] = 1.0
         return pivots
 
+    @property
+    def radius(self) -> float:
+        """The largest ``D / pivot``: no eigenvalue of the Jacobi iteration has a larger magnitude."""
+        if self._radius is not None:
+            return self._radius
+        largest = self.graph.largest_degree
+        return largest / (self.shift + self.slope * largest) if largest > 0.0 else 0.0
+
     def settled_fraction(self, degree: float) -> float:
         """The fraction of its residual that a push at a node of this degree settles."""
         return (self.shift + (self.slope - 1.0) * degree) / (self.shift + self.slope * degree) if degree > 0.0 else 1.0
@@ -70,6 +78,5 @@ class LinearSystem:
         largest = self.graph.largest_degree
         if self.graph.is_directed() or largest == 0.0:
             return 1.0  # over-relaxation need not converge on a system that is not symmetric
-        radius = largest / (self.shift + self.slope * largest) if self._radius is None else self._radius
-        textbook = 2.0 / (1.0 + math.sqrt(1.0 - radius**2))
+        textbook = 2.0 / (1.0 + math.sqrt(1.0 - self.radius**2))
         return textbook + BEYOND_TEXTBOOK * (2.0 - textbook)

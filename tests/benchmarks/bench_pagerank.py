@@ -23,6 +23,7 @@ from sknetwork.ranking import PageRank
 import nx_fastonl as fo
 from nx_fastonl.graph.csr import CSRGraph
 from nx_fastonl.push.local import local_push
+from nx_fastonl.push.pagerank import pagerank_vector
 from nx_fastonl.push.system import LinearSystem
 from tests.benchmarks import numba_fifo
 from tests.benchmarks.measure import GRAPHS, Table, best_times, keep_freed_memory, load, parser, to_networkx
@@ -166,6 +167,35 @@ def batch(graphs: dict[str, CSRGraph], sources: dict[str, list[int]]) -> Table:
     return table
 
 
+def everywhere(graphs: dict[str, CSRGraph], sources: dict[str, list[int]]) -> Table:
+    """A reset over all nodes: arrays in and out on one thread and on two, a dict in and out, and igraph; wall time."""
+    del sources
+    table = Table(
+        "pagerank-everywhere",
+        *("graph", "L1 error", "1 thread, ms", "2 threads, ms", "dict in and out, ms", "igraph, ms"),
+        *("igraph / 1 thread", "igraph / 2 threads", "igraph / dict", "1 thread / 2 threads"),
+        peers=("igraph",),
+    )
+    for name, graph in graphs.items():
+        reset = np.random.default_rng(0).random(len(graph))
+        reset /= reset.sum()
+        seeds = (np.arange(len(graph)), reset)
+        weights = dict(enumerate(reset.tolist()))
+        peer = to_igraph(graph)
+        for tol in (1e-6, 1e-12):
+            vector = partial(pagerank_vector, graph, seeds, None, DAMPING, tol=tol)
+            functions = {
+                "one": vector,
+                "two": partial(vector, n_jobs=2),
+                "dict": partial(fo.personalized_pagerank_local, graph, DAMPING, weights, tol=tol),
+                "igraph": partial(peer.personalized_pagerank, damping=DAMPING, reset=reset.tolist()),
+            }
+            times = best_times(functions, 7, clock=time.perf_counter)
+            ratios = [times["igraph"] / times[key] for key in ("one", "two", "dict")]
+            table.add(name, tol, *(seconds * 1e3 for seconds in times.values()), *ratios, times["one"] / times["two"])
+    return table
+
+
 def main() -> None:
     options = parser(__doc__)
     options.add_argument("graphs", nargs="*", metavar="graph")
@@ -180,7 +210,7 @@ def main() -> None:
     sources = {
         name: np.random.default_rng(0).choice(len(graph), 200, replace=False).tolist() for name, graph in graphs.items()
     }
-    for benchmark in (local, certified, conversion, batch):
+    for benchmark in (local, certified, everywhere, conversion, batch):
         table = benchmark(graphs, sources)
         if arguments.record:
             table.record()
