@@ -16,6 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
+from nx_fastonl._lib.arrays import with_ties
 from nx_fastonl._lib.checks import as_float, shortened
 from nx_fastonl.graph.convert import as_csr_graph
 from nx_fastonl.graph.csr import CSRGraph, csr_graph_of
@@ -28,6 +29,8 @@ Graph = LiveGraph | CSRGraph | sparse.sparray | sparse.spmatrix
 # NetworkX's power iteration stops when a step changes the vector by less than N * tol; the error may still be much
 # larger. The push knows its L1 error. It is at most this fraction of N * tol, and at most this.
 ERROR_PER_TOL = 1e-6
+# Values that differ by no more than this fraction are equal, up to rounding errors.
+TIE = 1e-12
 # NetworkX before 3.6 takes the roots of local_and_global_consistency in another order, so other ties break by rounding.
 HAS_OLD_ROUNDING = [int(number) for number in re.findall(r"\d+", nx.__version__)[:2]] < [3, 6]
 NO_SEED = "personalization gives every node of the graph 0; at least one needs a positive value"
@@ -45,9 +48,10 @@ def pagerank(
     *,
     l1_error: float | None = None,
 ) -> dict[Any, float]:
-    """``nx.pagerank`` by the adaptive push, to the L1 error that is given or follows from `tol`.
+    """``nx.pagerank``, to the L1 error that is given. By default, `tol` gives it on directed graphs.
 
-    The push ends whatever `max_iter` is. Where power iteration cannot give an answer, this raises as NetworkX does.
+    On undirected graphs the default is an answer up to rounding, in which nodes that are alike have equal values. This
+    ends whatever `max_iter` is. Where power iteration cannot give an answer, it raises as NetworkX does.
     """
     if _is_empty(G):
         return {}
@@ -61,7 +65,10 @@ def pagerank(
     if max_iter < 1 or not tol > 0.0 or given_but_zero:
         raise nx.PowerIterationFailedConvergence(max_iter)
     least = 2.0 * smallest_tolerance(alpha)
-    if l1_error is None:
+    keeps_ties = l1_error is None and not graph.is_directed()
+    if keeps_ties:
+        l1_error = least
+    elif l1_error is None:
         l1_error = max(least, ERROR_PER_TOL * min(len(graph) * as_float(tol), 1.0))
     elif not l1_error >= least:
         raise ValueError(
@@ -71,10 +78,13 @@ def pagerank(
     if nstart is None and len(seeds[0]) == len(graph) and graph.degrees.min() == graph.largest_degree:
         start = everywhere(graph)
     guess = None if start is None else _dense(graph, *start)
+    if keeps_ties and guess is None:
+        guess = np.zeros(len(graph))  # a push would treat nodes that are alike in turn
     # Scaling to a sum of 1 may double the error that the push leaves. No L1 error is above 2.
     found = pagerank_vector(graph, seeds, jumps, alpha, tol=0.5 * min(as_float(l1_error), 2.0), start=guess)
     values = _dense(graph, found.nodes, found.values)
-    return _by_node(graph.nodes, values / values.sum())
+    values /= values.sum()
+    return _by_node(graph.nodes, with_ties(values, TIE) if keeps_ties else values)
 
 
 def google_matrix(
