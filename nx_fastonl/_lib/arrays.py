@@ -1,4 +1,4 @@
-"""Arrays that grow, arrays that nobody can change, arrays from pickles, and ties."""
+"""Arrays that grow, arrays that nobody can change, arrays from pickles."""
 
 from __future__ import annotations
 
@@ -24,17 +24,6 @@ def frozen(array: NDArray[Any], dtype: Any) -> NDArray[Any]:
     copy: Any = np.array(array, dtype=dtype, order="C")
     view: NDArray[Any] = np.frombuffer(memoryview(copy).toreadonly(), dtype=dtype).reshape(copy.shape)
     return view
-
-
-def with_ties(values: NDArray[np.float64], gap: float) -> NDArray[np.float64]:
-    """Values that are not negative; those that differ by no more than this fraction are made equal to the smallest."""
-    order = np.argsort(values)
-    ascending = values[order]
-    is_first = np.ones(len(values), dtype=bool)
-    is_first[1:] = ascending[1:] - ascending[:-1] > gap * ascending[1:]
-    tied = np.empty_like(values)
-    tied[order] = ascending[is_first][np.cumsum(is_first) - 1]
-    return tied
 
 
 def check_restored(whole: bool, what: str) -> None:

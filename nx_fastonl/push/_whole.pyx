@@ -1,85 +1,150 @@
 """Vectors that cover the graph: each node pulls from its neighbours, and nothing that is shared is written.
 
-Rows are divided into chunks, so that threads take chunks and the result does not depend on which thread took which.
+Each function works on some chunks of rows, first..last, so that threads can divide them. Sums are taken per chunk: the
+result does not depend on which thread took which chunk.
 """
 
 from cython cimport floating
 from libc.math cimport fabs
 
 from nx_fastonl._lib.signals cimport EDGES_PER_POLL, poll_or_cancel
-from nx_fastonl._lib.typedefs cimport node_t
-from nx_fastonl.push._system cimport SystemView, pivot_of
-
-cdef enum:
-    # A chunk is short enough that four of them keep two threads busy, and long enough that starting one costs nothing.
-    ROWS = 2048
-
-ROWS_PER_CHUNK = ROWS
-
-
-cdef inline double pulled(SystemView system, const floating[::1] x, Py_ssize_t u, bint weighted) noexcept nogil:
-    """What node u pulls: the sum of its neighbours' values, times the weights."""
-    cdef Py_ssize_t e = system.starts[u], stop = system.stops[u]
-    cdef floating even = 0.0, odd = 0.0  # two sums, so that an addition need not wait for the one before
-    if weighted:
-        while e + 1 < stop:
-            even += <floating> system.weights[e] * x[system.indices[e]]
-            odd += <floating> system.weights[e + 1] * x[system.indices[e + 1]]
-            e += 2
-        if e < stop:
-            even += <floating> system.weights[e] * x[system.indices[e]]
-    else:
-        while e + 1 < stop:
-            even += x[system.indices[e]]
-            odd += x[system.indices[e + 1]]
-            e += 2
-        if e < stop:
-            even += x[system.indices[e]]
-    return even + odd
-
-
-cdef inline double pivot_at(SystemView system, Py_ssize_t u) noexcept nogil:
-    return pivot_of(system, <node_t> u, system.stops[u] - system.starts[u])
+from nx_fastonl._lib.typedefs cimport node_t, offset_t
+from nx_fastonl.push._pulled cimport CHUNK, PulledRows, pulled
 
 
 def steps(
-    SystemView system, const floating[::1] b, floating[::1] x, floating[::1] previous, const double[::1] omegas,
+    PulledRows rows, const floating[::1] b, floating[::1] x, floating[::1] previous, const double[::1] omegas,
     const unsigned char[::1] cancelled, Py_ssize_t first, Py_ssize_t last,
 ):
-    """Steps of Chebyshev's iteration in the chunks first..last. Each writes the next vector over the previous one.
+    """Steps of Chebyshev's iteration. Each writes the next vector over the previous one.
 
     With y = (b + W x) / pivot, the next vector is ``previous + omega * (y - previous)``. After an odd number of steps
     the latest vector is in `previous`, else in `x`.
     """
+    cdef const offset_t[::1] offsets = rows.offsets
+    cdef const node_t[::1] columns = rows.columns
+    cdef const double[::1] weights = rows.weights
+    cdef const double[::1] shares = rows.shares
     cdef floating[::1] here = x, there = previous
-    cdef Py_ssize_t i, u, chunk, n = x.shape[0], edges = 0
-    cdef bint weighted = system.weights.shape[0] > 0
-    cdef double y
+    cdef Py_ssize_t step, i, stop = min(last * CHUNK, shares.shape[0]), edges = 0
+    cdef floating y, omega
     with nogil:
-        for i in range(omegas.shape[0]):
-            for chunk in range(first, last):
-                for u in range(chunk * ROWS, min((chunk + 1) * ROWS, n)):
-                    y = (b[u] + pulled(system, here, u, weighted)) / pivot_at(system, u)
-                    there[u] += <floating> (omegas[i] * (y - there[u]))
-                    edges += system.stops[u] - system.starts[u]
-                if edges > EDGES_PER_POLL:
-                    poll_or_cancel(cancelled)
-                    edges = 0
+        for step in range(omegas.shape[0]):
+            omega = <floating> omegas[step]
+            for i in range(first * CHUNK, stop):
+                y = (b[i] + pulled(columns, weights, here, offsets[i], offsets[i + 1])) * <floating> shares[i]
+                there[i] += omega * (y - there[i])
             here, there = there, here
+            edges += offsets[stop] - offsets[first * CHUNK]
+            if edges > EDGES_PER_POLL:
+                poll_or_cancel(cancelled)
+                edges = 0
+
+
+def block_steps(
+    PulledRows rows, const floating[:, ::1] b, floating[:, ::1] x, floating[:, ::1] previous, const double[::1] omegas,
+    const unsigned char[::1] cancelled, Py_ssize_t first, Py_ssize_t last,
+):
+    """`steps` for several vectors at once, one in each column."""
+    cdef const offset_t[::1] offsets = rows.offsets
+    cdef const node_t[::1] columns = rows.columns
+    cdef const double[::1] weights = rows.weights
+    cdef const double[::1] shares = rows.shares
+    cdef floating[:, ::1] here = x, there = previous
+    cdef Py_ssize_t step, i, j, e, v, k = x.shape[1], stop = min(last * CHUNK, shares.shape[0]), edges = 0
+    cdef floating omega, share, weight
+    cdef bint weighted = weights.shape[0] > 0
+    with nogil:
+        for step in range(omegas.shape[0]):
+            omega = <floating> omegas[step]
+            for i in range(first * CHUNK, stop):
+                share = omega * <floating> shares[i]
+                for j in range(k):
+                    there[i, j] += share * b[i, j] - omega * there[i, j]
+                for e in range(offsets[i], offsets[i + 1]):
+                    v = columns[e]
+                    weight = share * <floating> weights[e] if weighted else share
+                    for j in range(k):
+                        there[i, j] += weight * here[v, j]
+            here, there = there, here
+            edges += k * (offsets[stop] - offsets[first * CHUNK])
+            if edges > EDGES_PER_POLL:
+                poll_or_cancel(cancelled)
+                edges = 0
 
 
 def residual(
-    SystemView system, const double[::1] b, const double[::1] x, double[::1] out, double[::1] sums,
+    PulledRows rows, const double[::1] b, const double[::1] x, double[::1] out, double[::1] sums,
     Py_ssize_t first, Py_ssize_t last,
 ):
-    """Write ``b - H x`` in the chunks first..last, and the sum of its magnitudes for each chunk."""
-    cdef Py_ssize_t chunk, u, n = x.shape[0]
-    cdef bint weighted = system.weights.shape[0] > 0
+    """Write ``b - H x``, and the sum of its magnitudes for each chunk."""
+    cdef const offset_t[::1] offsets = rows.offsets
+    cdef const node_t[::1] columns = rows.columns
+    cdef const double[::1] weights = rows.weights
+    cdef const double[::1] pivots = rows.pivots
+    cdef Py_ssize_t chunk, i, n = pivots.shape[0]
     cdef double total
     with nogil:
         for chunk in range(first, last):
             total = 0.0
-            for u in range(chunk * ROWS, min((chunk + 1) * ROWS, n)):
-                out[u] = b[u] + pulled(system, x, u, weighted) - x[u] * pivot_at(system, u)
-                total += fabs(out[u])
+            for i in range(chunk * CHUNK, min((chunk + 1) * CHUNK, n)):
+                out[i] = b[i] + pulled(columns, weights, x, offsets[i], offsets[i + 1]) - x[i] * pivots[i]
+                total += fabs(out[i])
             sums[chunk] = total
+
+
+def block_residual(
+    PulledRows rows, const double[:, ::1] b, const double[:, ::1] x, double[:, ::1] out, double[:, ::1] sums,
+    Py_ssize_t first, Py_ssize_t last,
+):
+    """`residual` for several vectors at once, one in each column."""
+    cdef const offset_t[::1] offsets = rows.offsets
+    cdef const node_t[::1] columns = rows.columns
+    cdef const double[::1] weights = rows.weights
+    cdef const double[::1] pivots = rows.pivots
+    cdef Py_ssize_t chunk, i, j, e, v, n = pivots.shape[0], k = x.shape[1]
+    cdef bint weighted = weights.shape[0] > 0
+    cdef double weight
+    with nogil:
+        for chunk in range(first, last):
+            for j in range(k):
+                sums[chunk, j] = 0.0
+            for i in range(chunk * CHUNK, min((chunk + 1) * CHUNK, n)):
+                for j in range(k):
+                    out[i, j] = b[i, j] - x[i, j] * pivots[i]
+                for e in range(offsets[i], offsets[i + 1]):
+                    v = columns[e]
+                    weight = weights[e] if weighted else 1.0
+                    for j in range(k):
+                        out[i, j] += weight * x[v, j]
+                for j in range(k):
+                    sums[chunk, j] += fabs(out[i, j])
+
+
+def sweep(
+    PulledRows rows, const double[::1] b, double[::1] x, double target, Py_ssize_t most,
+    const unsigned char[::1] cancelled,
+):
+    """Sweeps of Gauss and Seidel over all rows, until the mass of the residual is at most `target`; their number.
+
+    A row that changes by d leaves ``weight * d`` at rows before it. So the mass is at most the sum of ``pivot * d``.
+    """
+    cdef const offset_t[::1] offsets = rows.offsets
+    cdef const node_t[::1] columns = rows.columns
+    cdef const double[::1] weights = rows.weights
+    cdef const double[::1] pivots = rows.pivots
+    cdef Py_ssize_t count = 0, i, edges = 0
+    cdef double y, mass = target + 1.0
+    with nogil:
+        while mass > target and count < most:
+            mass = 0.0
+            for i in range(x.shape[0]):
+                y = (b[i] + pulled(columns, weights, x, offsets[i], offsets[i + 1])) / pivots[i]
+                mass += pivots[i] * fabs(y - x[i])
+                x[i] = y
+            count += 1
+            edges += columns.shape[0]
+            if edges > EDGES_PER_POLL:
+                poll_or_cancel(cancelled)
+                edges = 0
+    return count

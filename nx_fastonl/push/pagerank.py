@@ -19,8 +19,8 @@ from nx_fastonl.graph.csr import CSRGraph
 from nx_fastonl.graph.vectors import SparseVector, distribution
 from nx_fastonl.nxapi.dispatch import dispatchable
 from nx_fastonl.push.local import NEVER_CANCELLED, PushResult
+from nx_fastonl.push.rule import push_or_pull
 from nx_fastonl.push.system import LinearSystem
-from nx_fastonl.push.whole import push_or_pull
 
 __all__ = ["PageRankInfo", "personalized_pagerank_local", "ppr_matrix"]
 
@@ -147,7 +147,7 @@ def personalized_pagerank_local(
     top_k : int, optional
         Return only the k largest values, largest first.
     n_jobs : int, optional
-        Threads for a vector that covers an undirected graph, where `tol` is given: all rows are then computed at once.
+        Threads for a vector that covers the graph, where `tol` is given: all rows are then computed at once.
         By default 1; -1 for one per core. The result does not depend on it.
     full_output : bool, default False
         Also return a `PageRankInfo`: the error bound, whether the top k are certain, and the work done.
@@ -324,12 +324,13 @@ def pagerank_vector(
     max_iter: int | None = None,
     cancelled: NDArray[np.uint8] = NEVER_CANCELLED,
     start: NDArray[np.float64] | None = None,
+    keep_ties: bool = False,
     n_jobs: int | None = None,
 ) -> PageRankVector:
     """PageRank of `seeds` where dead ends jump to `jumps`, by default back to the seeds.
 
     `start` is a guess for the whole vector: only what it lacks is pushed. It is ignored where dead ends jump to other
-    nodes than the seeds.
+    nodes than the seeds. `keep_ties` gives nodes that are alike the same value: see `push_or_pull`.
 
     Let Y(b) be the vector of walks from b that die in dead ends, and leak(b) = 1 - |Y(b)| what they lose there. Walks
     that jump to q instead give x = Y(p) + kappa Y(q) with kappa = leak(p) / (1 - leak(q)). Residuals rho_p and rho_q
@@ -361,6 +362,7 @@ def pagerank_vector(
             mass_tolerance=mass_tolerance,
             max_epochs=max_iter,
             guess=guess,
+            keep_ties=keep_ties,
             n_jobs=n_jobs,
             cancelled=cancelled,
         )

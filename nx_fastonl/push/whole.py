@@ -4,177 +4,234 @@ from __future__ import annotations
 
 import math
 import os
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import contextmanager
-from dataclasses import replace
-from functools import partial
 from itertools import pairwise
-from typing import NamedTuple
+from typing import Any, NamedTuple, Self
 
 import numpy as np
 from numpy.typing import NDArray
 
-from nx_fastonl.graph.csr import CSRGraph
-from nx_fastonl.push import _whole
-from nx_fastonl.push.local import NEVER_CANCELLED, PushResult, local_push
+from nx_fastonl.push import _acyclic, _bicgstab, _whole
+from nx_fastonl.push._pulled import PulledRows
+from nx_fastonl.push.local import NEVER_CANCELLED
 from nx_fastonl.push.system import LinearSystem
 
-__all__ = ["WholeSolution", "push_or_pull", "solve_everywhere"]
+__all__ = ["WholeSolution", "solve_everywhere"]
 
-# Steps in single precision make a residual smaller by no more than this, or by this divided by what a step settles.
-# Then it is computed anew, in double precision.
-LARGEST_GAIN = 1e-6
-LARGEST_GAIN_PER_STEP = 2e-7
-# A round that makes the residual smaller by less than this has met rounding errors.
+# A round makes a residual smaller by no more than the precision of its steps times this, or times half the number of
+# steps in which mass settles. Then the residual is computed anew, in double precision.
+LARGEST_GAIN = 4.0
+# Chebyshev's bound is one on the energy of an error. How much larger the L1 norm may be depends on how the mass
+# was spread at first: see `Rounds.spread`. This power of that bound was seen from one node, and from all nodes.
+SPREAD_POWER = 0.7
+# A round that makes the residual smaller by less than this has met rounding errors, or does not converge.
 LEAST_GAIN = 0.5
+# Pivots that single precision can hold, with room for products.
+SINGLE_RANGE = 1e-30, 1e30
+# What is left of the mass of a directed graph where ties are kept: little more than rounding errors.
+TIES_TOLERANCE = 1e-14
+# With fewer entries, Gauss-Seidel sweeps in one compiled loop take less time than the calls that BiCGSTAB is made of.
+FEW_ENTRIES = 12_000
+# With fewer entries each, threads wait for each other longer than they work.
+ENTRIES_PER_THREAD = 50_000
 
-# The rule by which rows are pulled. A vector covers the graph if at least this fraction of the nodes are sources, or if
-# a push that has to reach a tolerance has walked the edges of the graph this many times.
-COVERING_FRACTION = 0.125
-COVERING_SWEEPS = 4
-
-# How often the residual of a guess is pushed, at most.
-MAX_IMPROVEMENTS = 4
-
-NOTHING_WALKED = PushResult(np.empty(0, np.int32), np.empty(0), np.empty(0), 0, 0, 0, 0.0, converged=False)
-
-Work = Callable[[int, int], None]
+Float32s = NDArray[np.float32]
+Float64s = NDArray[np.float64]
 
 
 class WholeSolution(NamedTuple):
-    """An estimate over all nodes, its residual, ``H @ estimate + residual == source``, and that one's L1 norm."""
+    """An estimate over all nodes and its residual, ``H @ estimate + residual == source``.
 
-    estimate: NDArray[np.float64]
-    residual: NDArray[np.float64]
-    mass: float
-    steps: int
-
-
-def push_or_pull(
-    system: LinearSystem,
-    sources: NDArray[np.intp],
-    masses: NDArray[np.float64],
-    epsilon: float,
-    *,
-    mass_tolerance: float | None = None,
-    max_epochs: int | None = None,
-    guess: NDArray[np.float64] | None = None,
-    n_jobs: int | None = None,
-    cancelled: NDArray[np.uint8] = NEVER_CANCELLED,
-) -> PushResult:
-    """`local_push`; but where a vector has to reach a tolerance, and covers an undirected graph, all rows pull at once.
-
-    Pulling begins with the guess, which is over all nodes. Where nothing is pulled, what the guess lacks is pushed.
-    `max_epochs` counts passes of a push, so with it nothing is pulled.
+    The mass is the L1 norm of the residual, the largest one where there are several columns.
     """
-    graph = system.graph
 
-    def push(rows: NDArray[np.intp], values: NDArray[np.float64], max_operations: int | None = None) -> PushResult:
-        return local_push(
-            system,
-            rows,
-            values,
-            epsilon,
-            mass_tolerance=mass_tolerance,
-            max_operations=max_operations,
-            max_epochs=max_epochs,
-            cancelled=cancelled,
-        )
-
-    if mass_tolerance is None or max_epochs is not None or graph.is_directed():
-        if guess is None:
-            return push(sources, masses)
-        return _push_rest(system, _everywhere(graph, sources, masses), guess, push, mass_tolerance)
-    walked = NOTHING_WALKED
-    if guess is None and len(sources) < COVERING_FRACTION * len(graph):
-        walked = push(sources, masses, COVERING_SWEEPS * len(graph.indices))
-        if walked.converged:
-            return walked
-        guess = _everywhere(graph, walked.nodes, walked.estimate)
-    source = _everywhere(graph, sources, masses)
-    found = solve_everywhere(system, source, mass_tolerance, guess=guess, n_jobs=n_jobs, cancelled=cancelled)
-    if found.mass > mass_tolerance:  # rounding errors do not let it
-        return push(sources, masses)
-    return PushResult(
-        np.arange(len(graph), dtype=np.int32),
-        found.estimate,
-        found.residual,
-        walked.operations + found.steps * len(graph.indices),
-        walked.pushes + found.steps * len(graph),
-        walked.epochs + found.steps,
-        decay=0.0,
-        converged=True,
-    )
-
-
-def _push_rest(
-    system: LinearSystem,
-    source: NDArray[np.float64],
-    guess: NDArray[np.float64],
-    push: Callable[[NDArray[np.intp], NDArray[np.float64]], PushResult],
-    mass_tolerance: float | None,
-) -> PushResult:
-    """Push what the guess lacks; again if rounding errors of many pushes have added up to more than the tolerance."""
-    rows, estimate = np.arange(len(guess)), guess.copy()
-    transposed, pivots = system.graph.shared_matrix.T, system.pivots(rows)
-    residual = source + transposed @ estimate - pivots * estimate
-    for _ in range(MAX_IMPROVEMENTS):
-        result = push(rows, residual)
-        estimate[result.nodes] += result.estimate
-        residual = source + transposed @ estimate - pivots * estimate
-        if not result.converged or mass_tolerance is None or np.abs(residual).sum() <= mass_tolerance:
-            break
-    return replace(result, nodes=rows.astype(np.int32), estimate=estimate, residual=residual)
+    estimate: Float64s
+    residual: Float64s
+    mass: float
+    operations: int
 
 
 def solve_everywhere(
     system: LinearSystem,
-    source: NDArray[np.float64],
+    source: Float64s,
     tolerance: float,
     *,
-    guess: NDArray[np.float64] | None = None,
+    guess: Float64s | None = None,
+    keep_ties: bool = False,
     n_jobs: int | None = None,
     cancelled: NDArray[np.uint8] = NEVER_CANCELLED,
 ) -> WholeSolution:
-    """Solve ``H z = source`` on an undirected graph until the residual mass is at most `tolerance`, or only rounding.
+    """Solve ``H z = source`` until the residual mass is at most `tolerance`, or only rounding errors are left.
 
-    Rounds of Chebyshev's iteration in single precision, each on the residual that the rounds before have left, which is
-    computed in double precision. So errors of single precision do not stay, and half the memory is read. The result
-    does not depend on the number of threads.
+    Each round solves in single precision for the residual that the rounds before have left, which is computed in double
+    precision. So errors of single precision do not stay, and half the memory is read. The result does not depend on the
+    number of threads. On undirected graphs, `source` may have several columns, which are solved for at once.
+
+    With `keep_ties`, nodes that are alike have the same estimate up to rounding errors, whatever the tolerance is. On
+    undirected graphs, the steps are then in double precision: each treats such nodes alike. On directed graphs they
+    go on until the mass is `TIES_TOLERANCE` of that of the source.
     """
-    n = len(source)
-    estimate = np.zeros(n) if guess is None else guess.copy()
-    residual, sums = np.empty(n), np.empty(-(-n // _whole.ROWS_PER_CHUNK))
-    n_steps = 0
-    with _threads(system, len(sums), n_jobs) as (in_threads, jobs):
+    solve = _solve_directed if system.graph.is_directed() else _solve_undirected
+    return solve(system, source, tolerance, guess, keep_ties, n_jobs, cancelled)
 
-        def measure() -> float:
-            in_threads(partial(_whole.residual, system.view, source, estimate, residual, sums))
-            return math.fsum(sums)
 
-        def correction(source: NDArray[np.float32], omegas: NDArray[np.float64]) -> NDArray[np.float32]:
-            x, previous = np.zeros_like(source), np.zeros_like(source)
-            for batch in [omegas] if jobs == 1 else np.split(omegas, len(omegas)):
-                in_threads(partial(_whole.steps, system.view, source, x, previous, batch, cancelled))
-                if len(batch) % 2:
-                    x, previous = previous, x
-            return x
+def _solve_undirected(
+    system: LinearSystem,
+    source: Float64s,
+    tolerance: float,
+    guess: Float64s | None,
+    keep_ties: bool,
+    n_jobs: int | None,
+    cancelled: NDArray[np.uint8],
+) -> WholeSolution:
+    rows = PulledRows(system.view, np.arange(len(source), dtype=np.int32), directed=False)
+    with Threads(rows.ends, n_jobs) as threads:
+        rounds = Rounds(rows, system.radius, threads, np.float64 if keep_ties else np.float32, cancelled)
+        start = None if guess is None else guess[rows.order]
+        z, left, mass = rounds.refine(rounds.chebyshev, source[rows.order], tolerance, start)
+    estimate, residual = np.empty_like(source), np.empty_like(source)
+    estimate[rows.order], residual[rows.order] = z, left
+    return WholeSolution(estimate, residual, mass, rounds.n_steps * int(rows.ends[-1]))
 
-        gain = max(LARGEST_GAIN, min(0.1, LARGEST_GAIN_PER_STEP / (1.0 - system.radius)))
-        mass = measure()
+
+def _solve_directed(
+    system: LinearSystem,
+    source: Float64s,
+    tolerance: float,
+    guess: Float64s | None,
+    keep_ties: bool,
+    n_jobs: int | None,
+    cancelled: NDArray[np.uint8],
+) -> WholeSolution:
+    """Only the nodes between cycles need an iteration. For those before them and after them, one push each is exact."""
+    every_node = np.arange(len(source), dtype=np.int32)
+    estimate, residual = np.zeros_like(source), source.copy()
+    if guess is not None:
+        _acyclic.add(system.view, every_node, guess, estimate, residual)
+    if keep_ties:
+        tolerance = min(tolerance, TIES_TOLERANCE * float(np.abs(source).sum()))
+    upstream, core, downstream = _acyclic.peel(system.view)
+    _acyclic.settle(system.view, upstream, estimate, residual)
+    rows = PulledRows(system.view, core, directed=True)
+    n_entries = int(rows.ends[-1])
+    with Threads(rows.ends, n_jobs) as threads:
+        rounds = Rounds(rows, system.radius, threads, np.float32, cancelled)
+        in_sweeps = n_entries < FEW_ENTRIES or rounds.precision == np.float64
+        solve = rounds.gauss_seidel if in_sweeps else rounds.bicgstab
+        z, _, _ = rounds.refine(solve, residual[rows.order], tolerance, None)
+    _acyclic.add(system.view, rows.order, z, estimate, residual)
+    _acyclic.settle(system.view, downstream, estimate, residual)
+    mass = float(np.abs(residual).sum())
+    return WholeSolution(estimate, residual, mass, rounds.n_steps * n_entries + len(system.graph.indices))
+
+
+class Rounds:
+    """What a round is made of. Iterations solve ``H x = b`` until the mass of what is left has fallen by a factor."""
+
+    def __init__(
+        self, rows: PulledRows, radius: float, threads: Threads, precision: type, cancelled: NDArray[np.uint8]
+    ) -> None:
+        self.rows, self.radius, self.threads, self.cancelled = rows, radius, threads, cancelled
+        self.n_steps = 0
+        threads.run(rows.fill)
+        self.pivots = np.asarray(rows.pivots)
+        fits = self.pivots.min(initial=1.0) > SINGLE_RANGE[0] and self.pivots.max(initial=1.0) < SINGLE_RANGE[1]
+        self.precision = precision if fits else np.float64
+
+    def refine(
+        self, solve: Callable[[Float64s, float], Float64s], b: Float64s, tolerance: float, start: Float64s | None
+    ) -> tuple[Float64s, Float64s, float]:
+        """Rounds until the mass is at most the tolerance: the solution, its residual and the mass of that."""
+        gain = min(0.1, float(np.finfo(self.precision).eps) * max(LARGEST_GAIN, 0.5 / (1.0 - self.radius)))
+        z, residual, mass = np.zeros_like(b), b, float(np.abs(b).sum(axis=0).max(initial=0.0))
+        if start is not None:
+            z, (residual, mass) = start, self.residual(b, start)
         while mass > tolerance:
-            largest = float(np.abs(residual).max())
-            omegas = chebyshev_omegas(system.radius, max(0.5 * tolerance / mass, gain))
-            estimate += largest * correction((residual / largest).astype(np.float32), omegas)
-            n_steps += len(omegas) + 1
-            before, mass = mass, measure()
-            if mass > LEAST_GAIN * before:
+            wanted = max(0.9 * tolerance / mass, np.finfo(float).tiny)
+            n_rounds = math.ceil(math.log(wanted) / math.log(gain))
+            next_z = z + solve(residual, wanted ** (1.0 / n_rounds))
+            next_residual, next_mass = self.residual(b, next_z)
+            gained = next_mass <= LEAST_GAIN * mass
+            if next_mass < mass:
+                z, residual, mass = next_z, next_residual, next_mass
+            if not gained and solve != self.bicgstab:
                 break
-    return WholeSolution(estimate, residual, mass, n_steps)
+            if not gained:
+                solve = self.gauss_seidel
+        return z, residual, mass
+
+    def spread(self, source: Float64s) -> float:
+        """How much larger the L1 norm may be than the norm of 1 / pivot, compared to the same for this vector."""
+        masses = np.abs(source).sum(axis=0)
+        norms = np.sqrt(self.pivots.sum() * (np.square(source).T / self.pivots).sum(axis=-1))
+        return max(1.0, float((norms / np.maximum(masses, np.finfo(float).tiny)).max()))
+
+    def residual(self, b: Float64s, z: Float64s) -> tuple[Float64s, float]:
+        """What z lacks, and its mass."""
+        left, sums = np.empty_like(b), np.empty((self.threads.n_chunks, *b.shape[1:]))
+        self.threads.run(_whole.residual if b.ndim == 1 else _whole.block_residual, self.rows, b, z, left, sums)
+        self.n_steps += 1
+        return left, math.fsum(sums) if b.ndim == 1 else max(map(math.fsum, sums.T), default=0.0)
+
+    def chebyshev(self, source: Float64s, factor: float) -> Float64s:
+        """Chebyshev's iteration, for symmetric systems."""
+        scale, b = self._scaled(source)
+        omegas = chebyshev_omegas(self.radius, factor / self.spread(source) ** SPREAD_POWER)
+        x, previous = (b.T / self.pivots).T.astype(b.dtype), np.zeros_like(b)  # the first step needs no walk
+        step = _whole.steps if b.ndim == 1 else _whole.block_steps
+        for batch in [omegas[1:]] if self.threads.n_jobs == 1 else omegas[1:, np.newaxis]:
+            self.threads.run(step, self.rows, b, x, previous, batch, self.cancelled)
+            if len(batch) % 2:
+                x, previous = previous, x
+        self.n_steps += len(omegas) - 1
+        return scale * x
+
+    def gauss_seidel(self, source: Float64s, factor: float) -> Float64s:
+        """Gauss-Seidel sweeps, which never need more steps than Jacobi's iteration."""
+        x = np.zeros_like(source)
+        target, most = factor * float(np.abs(source).sum()), self._jacobi_steps(factor) + 1
+        self.n_steps += _whole.sweep(self.rows, source, x, target, most, self.cancelled)
+        return x
+
+    def bicgstab(self, source: Float64s, factor: float) -> Float64s:
+        """BiCGSTAB on ``y - W (y / pivot) = b``, for systems that are not symmetric.
+
+        It may break down or stop to converge. So it takes no more steps than Jacobi's iteration would.
+        """
+        scale, b = self._scaled(source)
+        run, rows, sums = self.threads.run, self.rows, np.empty((self.threads.n_chunks, 2))
+        r, shadow = b.copy(), b
+        z, p, p_scaled, v, s, s_scaled, t = (np.zeros_like(r) for _ in range(7))
+        mass, rho, alpha, omega = float(np.abs(b).sum()), 1.0, 1.0, 1.0
+        target, next_rho = factor * mass, float(np.square(r, dtype=np.float64).sum())
+        most = self.n_steps + self._jacobi_steps(factor)
+        try:
+            while mass > target and self.n_steps < most:
+                beta = (next_rho / rho) * (alpha / omega)
+                run(_bicgstab.direct, rows, p, p_scaled, r, beta, p, -beta * omega, v)
+                run(_bicgstab.apply, rows, p, p_scaled, v, shadow, sums, self.cancelled)
+                rho, alpha = next_rho, next_rho / math.fsum(sums[:, 0])
+                run(_bicgstab.direct, rows, s, s_scaled, r, -alpha, v, 0.0, v)
+                run(_bicgstab.apply, rows, s, s_scaled, t, s, sums, self.cancelled)
+                omega = math.fsum(sums[:, 0]) / math.fsum(sums[:, 1])
+                run(_bicgstab.advance, z, alpha, p_scaled, omega, s_scaled, r, s, t, shadow, sums)
+                next_rho, mass = (math.fsum(column) for column in sums.T)
+                self.n_steps += 2
+        except ZeroDivisionError:
+            pass
+        return scale * z
+
+    def _scaled(self, source: Float64s) -> tuple[float, NDArray[Any]]:
+        """A scale, and the source divided by it, in the precision of the steps."""
+        scale = float(np.abs(source).max())
+        return scale, (source / scale).astype(self.precision)
+
+    def _jacobi_steps(self, factor: float) -> int:
+        return math.ceil(math.log(factor) / math.log(self.radius)) if self.radius > 0.0 else 1
 
 
-def chebyshev_omegas(radius: float, factor: float) -> NDArray[np.float64]:
+def chebyshev_omegas(radius: float, factor: float) -> Float64s:
     """The over-relaxations of as many steps as make an error smaller by this factor.
 
     The eigenvalues of Jacobi's iteration are real and lie between -radius and radius.
@@ -188,30 +245,35 @@ def chebyshev_omegas(radius: float, factor: float) -> NDArray[np.float64]:
     return np.array(omegas)
 
 
-def _everywhere(graph: CSRGraph, rows: NDArray[np.integer], values: NDArray[np.float64]) -> NDArray[np.float64]:
-    vector = np.zeros(len(graph))
-    vector[rows] = values
-    return vector
+class Threads:
+    """Threads that divide the chunks of rows, so that each has about as many entries.
 
+    `ends` says how many entries there are before each chunk, and in all.
+    """
 
-@contextmanager
-def _threads(system: LinearSystem, n_chunks: int, n_jobs: int | None) -> Iterator[tuple[Callable[[Work], None], int]]:
-    """Calls ``work(first, last)`` for all chunks, in threads that have about as many edges each; and their number."""
-    jobs = min(os.cpu_count() or 1 if n_jobs == -1 else n_jobs or 1, n_chunks)
-    if jobs == 1:
-        yield (lambda work: work(0, n_chunks)), 1
-        return
-    ends = system.graph.indptr[np.minimum(np.arange(n_chunks + 1) * _whole.ROWS_PER_CHUNK, len(system.graph))]
-    cuts = [0, *np.searchsorted(ends, np.linspace(0, ends[-1], jobs + 1)[1:-1]).tolist(), n_chunks]
-    parts = list(pairwise(cuts))
+    def __init__(self, ends: NDArray[np.int64], n_jobs: int | None) -> None:
+        self.n_chunks = len(ends) - 1
+        most = min(self.n_chunks, int(ends[-1]) // ENTRIES_PER_THREAD)
+        self.n_jobs = max(1, min(os.cpu_count() or 1 if n_jobs == -1 else n_jobs or 1, most))
+        cuts = np.searchsorted(ends, np.linspace(0, ends[-1], self.n_jobs + 1)[1:-1]).tolist()
+        self._parts = list(pairwise([0, *cuts, self.n_chunks]))
 
-    def run(work: Work) -> None:
-        others = [threads.submit(work, *part) for part in parts[1:]]
+    def __enter__(self) -> Self:
+        self._others = ThreadPoolExecutor(self.n_jobs - 1) if self.n_jobs > 1 else None
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        if self._others is not None:
+            self._others.shutdown()
+
+    def run(self, work: Callable[..., None], *arguments: Any) -> None:
+        """Call ``work(*arguments, first, last)`` for all chunks."""
+        if self._others is None:
+            work(*arguments, 0, self.n_chunks)
+            return
+        others = [self._others.submit(work, *arguments, *part) for part in self._parts[1:]]
         try:
-            work(*parts[0])
+            work(*arguments, *self._parts[0])
         finally:
             for other in others:
                 other.result()
-
-    with ThreadPoolExecutor(jobs - 1) as threads:
-        yield run, jobs

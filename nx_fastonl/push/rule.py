@@ -1,0 +1,112 @@
+"""The rule by which a vector is pushed or pulled."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+
+import numpy as np
+from numpy.typing import NDArray
+
+from nx_fastonl.graph.csr import CSRGraph
+from nx_fastonl.push.local import NEVER_CANCELLED, PushResult, local_push
+from nx_fastonl.push.system import LinearSystem
+from nx_fastonl.push.whole import solve_everywhere
+
+# A vector covers the graph if at least this fraction of the nodes are sources, or if
+# a push that has to reach a tolerance has walked the edges of the graph this many times.
+COVERING_FRACTION = 0.125
+COVERING_SWEEPS = 4
+
+# How often the residual of a guess is pushed, at most.
+MAX_IMPROVEMENTS = 4
+
+NOTHING_WALKED = PushResult(np.empty(0, np.int32), np.empty(0), np.empty(0), 0, 0, 0, 0.0, converged=False)
+
+
+def push_or_pull(
+    system: LinearSystem,
+    sources: NDArray[np.intp],
+    masses: NDArray[np.float64],
+    epsilon: float,
+    *,
+    mass_tolerance: float | None = None,
+    max_epochs: int | None = None,
+    guess: NDArray[np.float64] | None = None,
+    keep_ties: bool = False,
+    n_jobs: int | None = None,
+    cancelled: NDArray[np.uint8] = NEVER_CANCELLED,
+) -> PushResult:
+    """`local_push`; but where a vector has to reach a tolerance, and covers the graph, all rows pull at once.
+
+    With `keep_ties`, the vector counts as one that covers the graph, and nodes that are alike have the same value.
+    Pulling begins with the guess, which is over all nodes. Where nothing is pulled, what the guess lacks is pushed.
+    `max_epochs` counts passes of a push, so with it nothing is pulled.
+    """
+    graph = system.graph
+
+    def push(rows: NDArray[np.intp], values: NDArray[np.float64], max_operations: int | None = None) -> PushResult:
+        return local_push(
+            system,
+            rows,
+            values,
+            epsilon,
+            mass_tolerance=mass_tolerance,
+            max_operations=max_operations,
+            max_epochs=max_epochs,
+            cancelled=cancelled,
+        )
+
+    if mass_tolerance is None or max_epochs is not None:
+        if guess is None:
+            return push(sources, masses)
+        return _push_rest(system, _everywhere(graph, sources, masses), guess, push, mass_tolerance)
+    walked = NOTHING_WALKED
+    if not keep_ties and guess is None and len(sources) < COVERING_FRACTION * len(graph):
+        walked = push(sources, masses, COVERING_SWEEPS * len(graph.indices))
+        if walked.converged:
+            return walked
+        guess = _everywhere(graph, walked.nodes, walked.estimate)
+    source = _everywhere(graph, sources, masses)
+    found = solve_everywhere(
+        system, source, mass_tolerance, guess=guess, keep_ties=keep_ties, n_jobs=n_jobs, cancelled=cancelled
+    )
+    if found.mass > mass_tolerance:  # rounding errors do not let it
+        return push(sources, masses)
+    sweeps = -(-found.operations // max(len(graph.indices), 1))
+    return PushResult(
+        np.arange(len(graph), dtype=np.int32),
+        found.estimate,
+        found.residual,
+        walked.operations + found.operations,
+        walked.pushes + sweeps * len(graph),
+        walked.epochs + sweeps,
+        decay=0.0,
+        converged=True,
+    )
+
+
+def _push_rest(
+    system: LinearSystem,
+    source: NDArray[np.float64],
+    guess: NDArray[np.float64],
+    push: Callable[[NDArray[np.intp], NDArray[np.float64]], PushResult],
+    mass_tolerance: float | None,
+) -> PushResult:
+    """Push what the guess lacks; again if rounding errors of many pushes have added up to more than the tolerance."""
+    rows, estimate = np.arange(len(guess)), guess.copy()
+    transposed, pivots = system.graph.shared_matrix.T, system.pivots(rows)
+    residual = source + transposed @ estimate - pivots * estimate
+    for _ in range(MAX_IMPROVEMENTS):
+        result = push(rows, residual)
+        estimate[result.nodes] += result.estimate
+        residual = source + transposed @ estimate - pivots * estimate
+        if not result.converged or mass_tolerance is None or np.abs(residual).sum() <= mass_tolerance:
+            break
+    return replace(result, nodes=rows.astype(np.int32), estimate=estimate, residual=residual)
+
+
+def _everywhere(graph: CSRGraph, rows: NDArray[np.integer], values: NDArray[np.float64]) -> NDArray[np.float64]:
+    vector = np.zeros(len(graph))
+    vector[rows] = values
+    return vector
