@@ -6,7 +6,7 @@ import math
 from collections.abc import Collection
 from itertools import islice
 from numbers import Integral, Real
-from typing import Any
+from typing import Any, Literal, get_args
 
 # Sums and quotients of weights inside this range neither overflow nor vanish.
 WEIGHT_RANGE = (1e-100, 1e100)
@@ -17,6 +17,9 @@ LARGEST_COUNT = 10**100
 # What of a value is shown in a message: this many characters, this many values of a collection.
 SHOWN_CHARACTERS = 120
 SHOWN_VALUES = 5
+# What to do with nodes that the graph does not have.
+Unknown = Literal["error", "skip"]
+UNKNOWN = get_args(Unknown)
 
 
 def shortened(value: object) -> str:
@@ -100,6 +103,12 @@ def check_jobs(name: str, value: int | None) -> None:
 def check_mapping(name: str, value: object) -> None:
     if not hasattr(value, "items"):
         raise TypeError(f"{name} must be a dict {{node: value}}, got {shortened(value)}")
+
+
+def check_unknown(value: object) -> None:
+    if not (isinstance(value, str) and value in UNKNOWN):
+        valid = " or ".join(f'"{word}"' for word in UNKNOWN)
+        raise ValueError(f"unknown, for nodes that are not in the graph, must be {valid}, got {shortened(value)}")
 
 
 def _check_number(name: str, value: object) -> None:

@@ -557,6 +557,12 @@ class CSRGraph:
         return bool((self.degrees == 0.0).any())
 
     @cached_property
+    def has_float_nodes(self) -> bool:
+        """Whether some node is a float, so that an array of floats may hold nodes."""
+        kinds = set() if isinstance(self.nodes, range) else set(map(type, self.nodes))
+        return any(issubclass(kind, float | np.floating) for kind in kinds)
+
+    @cached_property
     def components(self) -> NDArray[np.int32]:
         """The number of the connected component of each node; directions do not matter."""
         _, components = sparse.csgraph.connected_components(self.shared_matrix, directed=False)

@@ -1,25 +1,41 @@
-"""Vectors over the nodes: dicts as callers pass them -> rows and values."""
+"""Vectors over the nodes: dicts and arrays as callers pass them -> rows and values; rows and values -> arrays."""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Hashable, Mapping
+from numbers import Real
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from nx_fastonl._lib.checks import WEIGHT_RANGE, shortened
+from nx_fastonl._lib.checks import WEIGHT_RANGE, Unknown, a_few, shortened
 from nx_fastonl.graph.csr import CSRGraph
 
 # The rows and values of a sparse vector over the nodes.
 SparseVector = tuple[NDArray[np.intp], NDArray[np.float64]]
+# What callers pass for one: {node: value}, or floats in the order of the rows.
+Masses = Mapping[Hashable, float] | NDArray[np.floating]
+
+# Kinds of numpy's types that hold nodes: integers, objects, texts and bytes.
+NODE_KINDS = "iuOUST"
 
 
-def sparse_vector(graph: CSRGraph, masses: Mapping[Hashable, float], name: str) -> SparseVector:
-    """Rows and values of a {node: mass} dict that holds some mass and nothing negative."""
+def sparse_vector(graph: CSRGraph, masses: Masses, name: str, unknown: Unknown = "error") -> SparseVector:
+    """Rows and values of a {node: mass} dict or a float array that holds some mass and nothing negative."""
+    if isinstance(masses, np.ndarray):
+        return _from_array(graph, masses, name)
+    if not hasattr(masses, "items"):
+        expected = f"a dict {{node: value}} or an array of {len(graph)} floats, one for each node"
+        raise TypeError(f"{name} must be {expected}, got {shortened(masses)}")
     vector: dict[int, float] = {}
-    largest = WEIGHT_RANGE[1]
+    skipped: list[Hashable] = []
+    skips, largest = unknown == "skip", WEIGHT_RANGE[1]
     for node, mass in masses.items():
+        if skips and node not in graph:
+            skipped.append(node)
+            continue
         row = graph.index(node)
         try:
             value = math.nan if isinstance(mass, str) else float(mass)
@@ -33,10 +49,78 @@ def sparse_vector(graph: CSRGraph, masses: Mapping[Hashable, float], name: str) 
         if value > 0.0:
             vector[row] = vector.get(row, 0.0) + value
     if not vector:
-        raise ValueError(f"{name} sums to zero; at least one node needs a positive value")
+        raise ValueError(_nothing_left(name, skipped))
     return np.array(list(vector)), np.array(list(vector.values()))
 
 
-def distribution(graph: CSRGraph, masses: Mapping[Hashable, float], name: str) -> SparseVector:
-    rows, values = sparse_vector(graph, masses, name)
-    return rows, values / math.fsum(values)
+def distribution(graph: CSRGraph, masses: Masses, name: str, unknown: Unknown = "error") -> SparseVector:
+    rows, values = sparse_vector(graph, masses, name, unknown)
+    return rows, values / values.sum()
+
+
+def dense_vector(graph: CSRGraph, rows: NDArray[np.integer], values: NDArray[np.float64]) -> NDArray[np.float64]:
+    """The values in the order of all rows, 0 elsewhere."""
+    vector = np.zeros(len(graph))
+    vector[rows] = values
+    return vector
+
+
+def holds_weights(graph: CSRGraph, array: NDArray[Any], name: str) -> bool:
+    """Whether an array is a weight for each node (floats), or names nodes. What could be either is an error."""
+    kind, covers = array.dtype.kind, array.shape == (len(graph),)
+    if isinstance(array, np.ma.MaskedArray):
+        raise ValueError(_masked(name, "pass array.filled(0.0) for weights, array.compressed().tolist() for seeds"))
+    if kind == "f" and covers:
+        if graph.has_float_nodes:
+            raise ValueError(
+                f"{name} is an array of {array.dtype}, and the graph has floats as nodes: pass "
+                "dict(zip(G, array.tolist())) for weights, array.tolist() for seeds"
+            )
+        return True
+    if covers and (kind in "biu" or (kind == "O" and all(isinstance(entry, Real) for entry in array))):
+        raise ValueError(
+            f"{name} is an array of {array.dtype} with an entry for each of the {len(graph)} nodes, so it may be "
+            "weights or seeds: pass array.astype(float) for weights, array.tolist() for seeds"
+        )
+    if array.ndim == 1 and kind in NODE_KINDS:
+        return False
+    raise ValueError(
+        f"{name} is an array of {array.dtype} of shape {array.shape}: for weights pass {len(graph)} floats, one for "
+        "each node in the order of the graph; for seeds pass a list of nodes, such as array.tolist()"
+    )
+
+
+def _from_array(graph: CSRGraph, masses: NDArray[Any], name: str) -> SparseVector:
+    if isinstance(masses, np.ma.MaskedArray):
+        raise ValueError(_masked(name, "pass array.filled(0.0)"))
+    values = np.array(masses)  # copied first: then nobody can change what was checked
+    if values.dtype.kind != "f" or values.shape != (len(graph),):
+        got = f"{name} is an array of {values.dtype} of shape {values.shape}"
+        right = f"it must hold {len(graph)} floats, one for each node in the order of the graph"
+        are_numbers = values.shape == (len(graph),) and values.dtype.kind in "biu"
+        hint = ": pass array.astype(float)" if are_numbers else ""
+        raise ValueError(f"{got}; {right}{hint}")
+    with np.errstate(over="ignore"):  # long doubles above the largest double become infinite, which is refused
+        values = values.astype(np.float64, copy=False)
+    largest = WEIGHT_RANGE[1]
+    bad = ~((values >= 0.0) & (values <= largest))
+    if bad.any():
+        u = int(bad.argmax())
+        raise ValueError(
+            f"{name}[{u}], which is for node {shortened(graph.nodes[u])}, is {float(values[u])!r}; "
+            f"it must be a number between 0 and {largest:g}"
+        )
+    rows = np.flatnonzero(values)
+    if len(rows) == 0:
+        raise ValueError(_nothing_left(name, []))
+    return rows, values[rows]
+
+
+def _masked(name: str, advice: str) -> str:
+    return f"{name} is a masked array, whose masked entries have no value: {advice}"
+
+
+def _nothing_left(name: str, skipped: list[Hashable]) -> str:
+    if skipped:
+        return f'{name} has no node of the graph with a positive value; unknown="skip" left out {a_few(skipped)}'
+    return f"{name} sums to zero; at least one node needs a positive value"

@@ -14,6 +14,7 @@ from nx_fastonl._lib.checks import check_count, check_jobs, check_positive, shor
 from nx_fastonl.batch.rows import Row, largest_by_column, rows_of, stack_rows
 from nx_fastonl.graph._dicts import dict_from_arrays
 from nx_fastonl.graph.convert import as_csr_graph
+from nx_fastonl.graph.vectors import dense_vector
 from nx_fastonl.kernels.graph_kernel import GraphKernel
 from nx_fastonl.kernels.table import KernelParameters
 from nx_fastonl.nxapi.dispatch import dispatchable
@@ -60,6 +61,7 @@ def kernel_column(
     *,
     epsilon: float = ...,
     weight: str | None = ...,
+    as_array: Literal[False] = ...,
     full_output: Literal[False] = ...,
     **parameters: Unpack[KernelParameters],
 ) -> dict[Any, float]: ...
@@ -72,9 +74,36 @@ def kernel_column(
     *,
     epsilon: float = ...,
     weight: str | None = ...,
+    as_array: Literal[False] = ...,
     full_output: Literal[True],
     **parameters: Unpack[KernelParameters],
 ) -> tuple[dict[Any, float], KernelInfo]: ...
+@overload
+def kernel_column(
+    G: Any,
+    node: Hashable,
+    kernel: str = ...,
+    smoothness: float | None = ...,
+    *,
+    epsilon: float = ...,
+    weight: str | None = ...,
+    as_array: Literal[True],
+    full_output: Literal[False] = ...,
+    **parameters: Unpack[KernelParameters],
+) -> NDArray[np.float64]: ...
+@overload
+def kernel_column(
+    G: Any,
+    node: Hashable,
+    kernel: str = ...,
+    smoothness: float | None = ...,
+    *,
+    epsilon: float = ...,
+    weight: str | None = ...,
+    as_array: Literal[True],
+    full_output: Literal[True],
+    **parameters: Unpack[KernelParameters],
+) -> tuple[NDArray[np.float64], KernelInfo]: ...
 @dispatchable
 def kernel_column(
     G: Any,
@@ -84,9 +113,10 @@ def kernel_column(
     *,
     epsilon: float = 1e-6,
     weight: str | None = "weight",
+    as_array: bool = False,
     full_output: bool = False,
     **parameters: Unpack[KernelParameters],
-) -> dict[Any, float] | tuple[dict[Any, float], KernelInfo]:
+) -> dict[Any, float] | NDArray[np.float64] | tuple[dict[Any, float] | NDArray[np.float64], KernelInfo]:
     """How close the nodes around `node` are to it: its column of ``M = inv(inv(K) / (2 lam) + I / (2 n))``.
 
     Parameters
@@ -115,6 +145,8 @@ def kernel_column(
         further.
     weight : str or None, default "weight"
         The edge attribute that holds the weight, 1 where it is missing. None ignores weights.
+    as_array : bool, default False
+        Return an array of the values of all nodes, in the order of ``list(G)``, instead of a dict.
     full_output : bool, default False
         Also return a `KernelInfo`: the error bound and the work done.
     lam : float, optional
@@ -130,7 +162,7 @@ def kernel_column(
 
     Returns
     -------
-    column : dict
+    column : dict or numpy.ndarray
         ``{node: value}`` of the nodes reached. Every other node has 0; for ``"augmented-laplacian"``, whose columns
         are dense, the constant ``info.elsewhere``.
     info : KernelInfo
@@ -175,7 +207,11 @@ def kernel_column(
     u = graph.index(node)
     result = graph_kernel.push(u, epsilon)
     nodes, values = graph_kernel.column(u, result)
-    column = dict_from_arrays(graph.nodes, nodes, values - graph_kernel.g, zeros=True)
+    column: dict[Any, float] | NDArray[np.float64]
+    if as_array:
+        column = dense_vector(graph, nodes, values) - graph_kernel.g
+    else:
+        column = dict_from_arrays(graph.nodes, nodes, values - graph_kernel.g, zeros=True)
     if not full_output:
         return column
     work = (result.operations, result.pushes, result.epochs)

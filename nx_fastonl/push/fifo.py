@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Hashable, Mapping
+from collections.abc import Hashable
 from dataclasses import dataclass
 from typing import Any, Literal, cast, overload
 
@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from nx_fastonl._lib.checks import WEIGHT_RANGE, check_between, check_count, check_fraction, check_positive, shortened
 from nx_fastonl.graph._dicts import dict_from_arrays
 from nx_fastonl.graph.convert import as_csr_graph
-from nx_fastonl.graph.vectors import sparse_vector
+from nx_fastonl.graph.vectors import Masses, dense_vector, sparse_vector
 from nx_fastonl.nxapi.dispatch import dispatchable
 from nx_fastonl.push.local import PushResult, local_push
 from nx_fastonl.push.system import LinearSystem
@@ -69,39 +69,68 @@ class PushInfo:
 @overload
 def fifo_push(
     G: Any,
-    source: Hashable | Mapping[Hashable, float],
+    source: Hashable | Masses,
     alpha: float = ...,
     epsilon: float = ...,
     kind: Literal["ppr", "laplacian"] = ...,
     weight: str | None = ...,
     *,
     max_operations: int | None = ...,
+    as_array: Literal[False] = ...,
     full_output: Literal[False] = ...,
 ) -> tuple[dict[Any, float], dict[Any, float]]: ...
 @overload
 def fifo_push(
     G: Any,
-    source: Hashable | Mapping[Hashable, float],
+    source: Hashable | Masses,
     alpha: float = ...,
     epsilon: float = ...,
     kind: Literal["ppr", "laplacian"] = ...,
     weight: str | None = ...,
     *,
     max_operations: int | None = ...,
+    as_array: Literal[False] = ...,
     full_output: Literal[True],
 ) -> tuple[dict[Any, float], dict[Any, float], PushInfo]: ...
+@overload
+def fifo_push(
+    G: Any,
+    source: Hashable | Masses,
+    alpha: float = ...,
+    epsilon: float = ...,
+    kind: Literal["ppr", "laplacian"] = ...,
+    weight: str | None = ...,
+    *,
+    max_operations: int | None = ...,
+    as_array: Literal[True],
+    full_output: Literal[False] = ...,
+) -> tuple[NDArray[np.float64], NDArray[np.float64]]: ...
+@overload
+def fifo_push(
+    G: Any,
+    source: Hashable | Masses,
+    alpha: float = ...,
+    epsilon: float = ...,
+    kind: Literal["ppr", "laplacian"] = ...,
+    weight: str | None = ...,
+    *,
+    max_operations: int | None = ...,
+    as_array: Literal[True],
+    full_output: Literal[True],
+) -> tuple[NDArray[np.float64], NDArray[np.float64], PushInfo]: ...
 @dispatchable
 def fifo_push(
     G: Any,
-    source: Hashable | Mapping[Hashable, float],
+    source: Hashable | Masses,
     alpha: float = 0.15,
     epsilon: float = 1e-6,
     kind: Literal["ppr", "laplacian"] = "ppr",
     weight: str | None = "weight",
     *,
     max_operations: int | None = None,
+    as_array: bool = False,
     full_output: bool = False,
-) -> tuple[dict[Any, float], dict[Any, float]] | tuple[dict[Any, float], dict[Any, float], PushInfo]:
+) -> tuple[Any, Any] | tuple[Any, Any, PushInfo]:
     """Approximate one column of a graph kernel by the paper's FIFOPush, touching only nodes near the source.
 
     Mass starts at the source. Nodes that hold at least `epsilon` per neighbour are pushed, in the order in which they
@@ -112,8 +141,9 @@ def fifo_push(
     G : nx.Graph, scipy sparse array or CSRGraph
         Directed graphs push along out-edges, for ``kind="ppr"`` only. The conversion of an nx.Graph is kept for later
         calls: see `CSRGraph.from_networkx`.
-    source : node or dict
-        Where the mass starts: one node with mass 1, or ``{node: mass}`` with masses that are not negative.
+    source : node, dict or array of float
+        Where the mass starts: one node with mass 1; or masses that are not negative, as ``{node: mass}`` or for each
+        node in the order of ``list(G)``.
     alpha : float, default 0.15
         For ``"ppr"`` the probability to stop at each step, between 0 and 1: 1 minus the `alpha` of ``nx.pagerank``.
         For ``"laplacian"`` the regularisation, any positive number.
@@ -129,14 +159,16 @@ def fifo_push(
     max_operations : int, optional
         Stop at the push that reaches this many edges. The estimate is then coarser; the residual still says by how
         much.
+    as_array : bool, default False
+        Return arrays of the values of all nodes, in the order of ``list(G)``, instead of dicts.
     full_output : bool, default False
         Also return a `PushInfo`: operations, epochs, residual mass, both bounds of the paper, and the outcome.
 
     Returns
     -------
-    estimate : dict
+    estimate : dict or numpy.ndarray
         ``{node: value}`` of the nodes that were pushed. Every other node has 0.
-    residual : dict
+    residual : dict or numpy.ndarray
         ``{node: value}`` of the mass not yet pushed. Every other node has 0. With b the mass at the source,
         ``"ppr"`` has ``sum(estimate) + sum(residual) == sum(b)`` and the sum of the residual is the exact L1 error;
         ``"laplacian"`` has ``(alpha I + D - W) @ estimate + residual == b``. Only in a node without out-edges the
@@ -190,9 +222,9 @@ def fifo_push(
     else:
         raise ValueError(f'kind must be "ppr" or "laplacian", got {kind!r}')
     check_count("max_operations", max_operations, least=0)
-    if source not in graph and not hasattr(source, "items"):
+    if source not in graph and not (hasattr(source, "items") or isinstance(source, np.ndarray)):
         raise nx.NodeNotFound(f"node {shortened(source)} is not in the graph; for several sources pass {{node: mass}}")
-    start = {source: 1.0} if source in graph else cast(Mapping[Hashable, float], source)
+    start = {cast(Hashable, source): 1.0} if source in graph else cast(Masses, source)
     sources, masses = sparse_vector(graph, start, "source")
 
     result = local_push(
@@ -201,8 +233,14 @@ def fifo_push(
     pushed, estimates = result.pushed()
     if kind == "ppr":
         estimates = alpha * system.pivots(pushed) * estimates
-    estimate = dict_from_arrays(graph.nodes, pushed, estimates)
-    residual = dict_from_arrays(graph.nodes, result.nodes, result.residual)
+    estimate: Any
+    residual: Any
+    if as_array:
+        estimate = dense_vector(graph, pushed, estimates)
+        residual = dense_vector(graph, result.nodes, result.residual)
+    else:
+        estimate = dict_from_arrays(graph.nodes, pushed, estimates)
+        residual = dict_from_arrays(graph.nodes, result.nodes, result.residual)
     if not full_output:
         return estimate, residual
     return estimate, residual, _push_info(system, push_epsilon, sources, math.fsum(masses), result)

@@ -11,12 +11,20 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
-from nx_fastonl._lib.checks import check_count, check_fraction, check_jobs, check_mapping, check_positive
+from nx_fastonl._lib.checks import (
+    Unknown,
+    check_count,
+    check_fraction,
+    check_jobs,
+    check_positive,
+    check_unknown,
+    shortened,
+)
 from nx_fastonl.batch.rows import Row, largest_by_column, rows_of, stack_rows
 from nx_fastonl.graph._dicts import dict_from_arrays
 from nx_fastonl.graph.convert import as_csr_graph
 from nx_fastonl.graph.csr import CSRGraph
-from nx_fastonl.graph.vectors import SparseVector, distribution
+from nx_fastonl.graph.vectors import Masses, SparseVector, dense_vector, distribution, holds_weights
 from nx_fastonl.nxapi.dispatch import dispatchable
 from nx_fastonl.push.local import NEVER_CANCELLED, PushResult
 from nx_fastonl.push.rule import push_or_pull
@@ -66,55 +74,98 @@ class PageRankInfo:
 def personalized_pagerank_local(
     G: Any,
     alpha: float = ...,
-    personalization: Mapping[Hashable, float] | Hashable | Iterable[Hashable] | None = ...,
+    personalization: Masses | Hashable | Iterable[Hashable] | None = ...,
     max_iter: int | None = ...,
     tol: float | None = ...,
-    nstart: Mapping[Hashable, float] | None = ...,
+    nstart: Masses | None = ...,
     weight: str | None = ...,
-    dangling: Mapping[Hashable, float] | None = ...,
+    dangling: Masses | None = ...,
     *,
     epsilon: float = ...,
     top_k: int | None = ...,
     n_jobs: int | None = ...,
+    unknown: Unknown = ...,
+    as_array: Literal[False] = ...,
     full_output: Literal[False] = ...,
 ) -> dict[Any, float]: ...
 @overload
 def personalized_pagerank_local(
     G: Any,
     alpha: float = ...,
-    personalization: Mapping[Hashable, float] | Hashable | Iterable[Hashable] | None = ...,
+    personalization: Masses | Hashable | Iterable[Hashable] | None = ...,
     max_iter: int | None = ...,
     tol: float | None = ...,
-    nstart: Mapping[Hashable, float] | None = ...,
+    nstart: Masses | None = ...,
     weight: str | None = ...,
-    dangling: Mapping[Hashable, float] | None = ...,
+    dangling: Masses | None = ...,
     *,
     epsilon: float = ...,
     top_k: int | None = ...,
     n_jobs: int | None = ...,
+    unknown: Unknown = ...,
+    as_array: Literal[False] = ...,
     full_output: Literal[True],
 ) -> tuple[dict[Any, float], PageRankInfo]: ...
+@overload
+def personalized_pagerank_local(
+    G: Any,
+    alpha: float = ...,
+    personalization: Masses | Hashable | Iterable[Hashable] | None = ...,
+    max_iter: int | None = ...,
+    tol: float | None = ...,
+    nstart: Masses | None = ...,
+    weight: str | None = ...,
+    dangling: Masses | None = ...,
+    *,
+    epsilon: float = ...,
+    top_k: None = ...,
+    n_jobs: int | None = ...,
+    unknown: Unknown = ...,
+    as_array: Literal[True],
+    full_output: Literal[False] = ...,
+) -> NDArray[np.float64]: ...
+@overload
+def personalized_pagerank_local(
+    G: Any,
+    alpha: float = ...,
+    personalization: Masses | Hashable | Iterable[Hashable] | None = ...,
+    max_iter: int | None = ...,
+    tol: float | None = ...,
+    nstart: Masses | None = ...,
+    weight: str | None = ...,
+    dangling: Masses | None = ...,
+    *,
+    epsilon: float = ...,
+    top_k: None = ...,
+    n_jobs: int | None = ...,
+    unknown: Unknown = ...,
+    as_array: Literal[True],
+    full_output: Literal[True],
+) -> tuple[NDArray[np.float64], PageRankInfo]: ...
 @dispatchable
 def personalized_pagerank_local(
     G: Any,
     alpha: float = 0.85,
-    personalization: Mapping[Hashable, float] | Hashable | Iterable[Hashable] | None = None,
+    personalization: Masses | Hashable | Iterable[Hashable] | None = None,
     max_iter: int | None = None,
     tol: float | None = None,
-    nstart: Mapping[Hashable, float] | None = None,
+    nstart: Masses | None = None,
     weight: str | None = "weight",
-    dangling: Mapping[Hashable, float] | None = None,
+    dangling: Masses | None = None,
     *,
     epsilon: float = 1e-6,
     top_k: int | None = None,
     n_jobs: int | None = None,
+    unknown: Unknown = "error",
+    as_array: bool = False,
     full_output: bool = False,
-) -> dict[Any, float] | tuple[dict[Any, float], PageRankInfo]:
+) -> dict[Any, float] | NDArray[np.float64] | tuple[dict[Any, float] | NDArray[np.float64], PageRankInfo]:
     """Personalised PageRank of the nodes near the seeds, with a known error.
 
-    It takes the parameters of ``nx.pagerank``, in the same order. Unlike there, nodes that were not reached are left
-    out, and `tol` is the error of the answer. It walks only where mass goes, so with the default `epsilon` a call on a
-    graph with millions of nodes takes microseconds to milliseconds.
+    It takes the parameters of ``nx.pagerank``, in the same order, but some of them mean something else: `tol` is the
+    error of the answer, a seed that is not in the graph is an error, and nodes that were not reached are left out. The
+    guide to local PageRank has a table of all differences. It walks only where mass goes, so with `epsilon` the time
+    depends on the neighbourhood of the seeds, not on the size of the graph.
 
     Parameters
     ----------
@@ -122,24 +173,27 @@ def personalized_pagerank_local(
         Directed or not. The conversion of an nx.Graph is kept for later calls: see `CSRGraph.from_networkx`.
     alpha : float, default 0.85
         The damping, between 0 and 1: the probability to follow an edge, as in ``nx.pagerank``.
-    personalization : dict, node or collection of nodes, optional
-        The seeds. A dict gives their weights, need not name every node, and is normalised. A node of the graph is
-        one seed; any other iterable is several seeds. By default every node is a seed of the same weight. That is not
-        local, and is computed to an L1 error of 1e-6 unless `tol` says otherwise.
+    personalization : dict, array, node or collection of nodes, optional
+        The seeds. A dict gives their weights, need not name every node, and is normalised. So is an array of floats, a
+        weight for each node in the order of ``list(G)``. A node of the graph is one seed; any other iterable, also an
+        array of integers, texts or objects, is several seeds. An array that may be either is an error. By default every
+        node is a seed of the same weight. That is not local, and is computed to an L1 error of 1e-6 unless `tol` says
+        otherwise.
     max_iter : int, optional
         The largest number of passes over the active nodes. Unlimited by default, unlike ``nx.pagerank``: a push always
         ends, though the work grows as ``1 / (1 - alpha)``.
     tol : float, optional
         Push until the L1 error is certainly at most `tol`; `epsilon` is then ignored. It may not be below
         ``2e-15 / (1 - alpha)``, where rounding errors begin.
-    nstart : dict, optional
-        A guess of the answer, ``{node: value}``. The push then starts from the guess instead of from zero, and pushes
-        only what the guess lacks. The answer differs within its error. A guess takes time for every edge of the graph.
-        It is ignored if some node has no out-edge.
+    nstart : dict or array of float, optional
+        A guess of the answer, ``{node: value}`` or in the order of ``list(G)``. The push then starts from the guess
+        instead of from zero, and pushes only what the guess lacks. The answer differs within its error. A guess takes
+        time for every edge of the graph. It is ignored if some node has no out-edge.
     weight : str or None, default "weight"
         The edge attribute that holds the weight, 1 where it is missing. None ignores weights.
-    dangling : dict, optional
-        Where mass goes from nodes without out-edges, ``{node: weight}``; by default back to the seeds.
+    dangling : dict or array of float, optional
+        Where mass goes from nodes without out-edges, ``{node: weight}`` or in the order of ``list(G)``; by default back
+        to the seeds.
     epsilon : float, default 1e-6
         A node is pushed only while its residual exceeds this, per neighbour and as a fraction of what the heaviest seed
         starts with. Used where `tol` is not given. In an undirected graph without weights, with no isolated seed, no
@@ -149,26 +203,32 @@ def personalized_pagerank_local(
     n_jobs : int, optional
         Threads for a vector that covers the graph, where `tol` is given: all rows are then computed at once.
         By default 1; -1 for one per core. The result does not depend on it.
+    unknown : {"error", "skip"}, default "error"
+        What to do with nodes of `personalization`, `nstart` and `dangling` that are not in the graph. ``nx.pagerank``
+        skips them.
+    as_array : bool, default False
+        Return an array of the values of all nodes, in the order of ``list(G)``, instead of a dict. Not with `top_k`.
     full_output : bool, default False
         Also return a `PageRankInfo`: the error bound, whether the top k are certain, and the work done.
 
     Returns
     -------
-    pagerank : dict
-        ``{node: value}`` of the nodes reached. Every other node has 0.
+    pagerank : dict or numpy.ndarray
+        ``{node: value}`` of the nodes reached; every other node has 0. With ``as_array=True`` the values of all nodes.
     info : PageRankInfo
         With ``full_output=True`` only.
 
     Raises
     ------
     networkx.NodeNotFound
-        If a seed, or a node of `nstart` or `dangling`, is not in the graph.
+        If a seed, or a node of `nstart` or `dangling`, is not in the graph and `unknown` is ``"error"``.
     networkx.NetworkXPointlessConcept
         If `G` has no nodes.
     networkx.PowerIterationFailedConvergence
         If `max_iter` passes were not enough.
     TypeError, ValueError
-        If a parameter is of the wrong type or out of range, or the seeds' weights add up to zero.
+        If a parameter is of the wrong type or out of range, the seeds' weights add up to zero, no seed is in the graph,
+        or an array may be weights or seeds.
 
     See Also
     --------
@@ -185,6 +245,13 @@ def personalized_pagerank_local(
     [(33, 0.178), (22, 0.166), (32, 0.137)]
     >>> info.top_k_certain
     True
+
+    Arrays in and out:
+
+    >>> import numpy as np
+    >>> weights = np.linspace(0.0, 1.0, num=34)
+    >>> fo.personalized_pagerank_local(G, personalization=weights, tol=1e-9, as_array=True)[:3].round(3)
+    array([0.065, 0.045, 0.053])
     """
     graph = as_csr_graph(G, weight)
     alpha, epsilon = check_fraction("alpha", alpha), check_positive("epsilon", epsilon)
@@ -193,29 +260,31 @@ def personalized_pagerank_local(
     check_count("max_iter", max_iter)
     check_count("top_k", top_k)
     check_jobs("n_jobs", n_jobs)
+    check_unknown(unknown)
+    if as_array and top_k is not None:
+        raise ValueError(
+            "top_k returns few nodes and as_array=True returns all: leave one of them out, "
+            f"got top_k={shortened(top_k)}"
+        )
     start = None
     if nstart is not None:
-        check_mapping("nstart", nstart)
-        rows, values = distribution(graph, nstart, "nstart")
+        rows, values = distribution(graph, nstart, "nstart", unknown)
         if not graph.has_dead_ends:  # there, rounding errors of the guess would grow beyond the certified error
-            start = np.zeros(len(graph))
-            start[rows] = values
-    if dangling is not None:
-        check_mapping("dangling", dangling)
+            start = dense_vector(graph, rows, values)
     if personalization is None and tol is None:
         tol = GLOBAL_TOLERANCE  # every node is a seed, so nothing is local
     if personalization is None:
         seeds = everywhere(graph)
     else:
-        seeds = distribution(graph, _as_weights(graph, personalization), "personalization")
-    jumps = None if dangling is None else distribution(graph, dangling, "dangling")
+        seeds = distribution(graph, _as_weights(graph, personalization), "personalization", unknown)
+    jumps = None if dangling is None else distribution(graph, dangling, "dangling", unknown)
 
     found = pagerank_vector(graph, seeds, jumps, alpha, epsilon, tol, max_iter, start=start, n_jobs=n_jobs)
     nodes, values, certain = found.nodes, found.values, None
     if top_k is not None:
         top = np.argsort(-values, kind="stable")[:top_k]
         nodes, values, certain = nodes[top], values[top], _top_is_certain(graph, found, top, top_k)
-    pagerank = dict_from_arrays(graph.nodes, nodes, values)
+    pagerank = dense_vector(graph, nodes, values) if as_array else dict_from_arrays(graph.nodes, nodes, values)
     if not full_output:
         return pagerank
     work = (found.total(counter) for counter in ("operations", "pushes", "epochs"))
@@ -443,8 +512,8 @@ def _top_is_certain(graph: CSRGraph, found: PageRankVector, top: NDArray[np.intp
     return bool((found.values - error)[top].min() > rival)
 
 
-def _as_weights(graph: CSRGraph, personalization: Any) -> Mapping[Hashable, float]:
-    """The seeds as {node: weight}, from a dict or its like, a node, or an iterable of nodes."""
+def _as_weights(graph: CSRGraph, personalization: Any) -> Masses:
+    """The seeds as {node: weight} or floats, from a dict or its like, an array, a node, or an iterable of nodes."""
     if personalization in graph:
         return {personalization: 1.0}
     if hasattr(personalization, "items"):
@@ -452,10 +521,7 @@ def _as_weights(graph: CSRGraph, personalization: Any) -> Mapping[Hashable, floa
     if isinstance(personalization, str) or not isinstance(personalization, Iterable):
         return {personalization: 1.0}
     if isinstance(personalization, np.ndarray):
-        if personalization.ndim != 1 or personalization.dtype == bool:
-            raise ValueError(
-                "an array of seeds must be one-dimensional and hold nodes, "
-                f"got {personalization.dtype} of shape {personalization.shape}"
-            )
+        if holds_weights(graph, personalization, "personalization"):
+            return personalization
         personalization = personalization.tolist()
     return dict.fromkeys(personalization, 1.0)

@@ -94,6 +94,13 @@ def test_a_count_has_the_limit_that_is_asked_for():
         checks.check_whole("x", 10, least=1, most=9)
 
 
+def test_unknown_is_one_of_its_words():
+    checks.check_unknown("error")
+    checks.check_unknown("skip")
+    with pytest.raises(ValueError, match=r'must be "error" or "skip", got \'y{119}\.\.\. \(100,002 characters\)$'):
+        checks.check_unknown("y" * 100_000)
+
+
 def test_what_is_no_number_is_shortened_too():
     with pytest.raises(
         TypeError, match=r"^x must be a dict \{node: value\}, got \[0, 1, .*\.\.\. \(688,890 characters\)$"

@@ -70,6 +70,8 @@ def test_pushed_columns_are_within_their_certificate(data, G, epsilon):
     assert np.abs(found - exact).max() <= info.error + 1e-11 * np.abs(expected).max()
     rows = fo.kernel_matrix(G, [node], epsilon=epsilon, **ours).toarray()
     assert_allclose(rows[0], found, rtol=1e-13, atol=1e-13)
+    array, array_info = fo.kernel_column(G, node, epsilon=epsilon, as_array=True, full_output=True, **ours)
+    assert (array.dtype, array.tolist(), array_info) == (np.float64, found.tolist(), info)
 
 
 @given(st.data(), small_graphs())

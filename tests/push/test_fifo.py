@@ -120,6 +120,17 @@ def test_directed_graphs_push_along_out_edges(data, G, alpha):
     assert_allclose(oracles.to_vector(estimate, G), exact, atol=1e-9)
 
 
+@given(st.data(), small_graphs(), alphas(), epsilons(), KINDS)
+def test_arrays_have_the_values_of_all_nodes(data, G, alpha, epsilon, kind):
+    source = data.draw(nodes_of(G))
+    *expected, expected_info = fo.fifo_push(G, source, alpha, epsilon, kind, full_output=True)
+    *found, info = fo.fifo_push(G, source, alpha, epsilon, kind, as_array=True, full_output=True)
+    for array, values in zip(found, expected, strict=True):
+        assert (array.dtype, array.shape) == (np.float64, (len(G),))
+        assert array.tolist() == oracles.to_vector(values, G).tolist()
+    assert info == expected_info
+
+
 def test_budget(karate):
     estimate, residual, info = fo.fifo_push(karate, 0, epsilon=1e-9, max_operations=50, full_output=True)
     assert info.outcome == "budget exhausted"

@@ -5,7 +5,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from numpy.testing import assert_allclose
+from numpy.testing import assert_allclose, assert_array_equal
 from scipy import sparse
 
 import nx_fastonl as fo
@@ -134,6 +134,16 @@ class TestPersonalizedPagerankLocal:
         expected = oracles.networkx_pagerank(G, personalization={0: 1, 2: 1})
         assert found == pytest.approx(expected, abs=1e-10)
 
+    def test_igraph_counts_an_undirected_self_loop_twice(self):
+        igraph = pytest.importorskip("igraph", reason="igraph is not installed, so its values cannot be compared")
+        edges = [(0, 0), (0, 1), (1, 2)]
+        peer = igraph.Graph(n=3, edges=edges).personalized_pagerank(damping=0.5, reset_vertices=[0])
+        once = fo.personalized_pagerank_local(nx.Graph(edges), 0.5, 0, tol=1e-12, as_array=True)
+        assert (round(once[0], 3), round(peer[0], 3)) == (0.737, 0.808)
+        twice = nx.Graph(edges)
+        twice[0][0]["weight"] = 2
+        assert_allclose(fo.personalized_pagerank_local(twice, 0.5, 0, tol=1e-12, as_array=True), peer, atol=1e-9)
+
     def test_passes_run_out(self, karate):
         with pytest.raises(nx.PowerIterationFailedConvergence):
             fo.personalized_pagerank_local(karate, personalization=0, max_iter=3, tol=1e-9)
@@ -170,6 +180,28 @@ class TestPersonalizedPagerankLocal:
         assert warm.operations < cold.operations / 5
         assert_allclose(oracles.to_vector(again, G), oracles.to_vector(start, G), atol=1e-8)
 
+    @given(st.data(), st.one_of(small_graphs(), small_graphs(directed=True)), alphas())
+    def test_an_array_has_the_values_of_all_nodes(self, data, G, damping):
+        seed = data.draw(nodes_of(G))
+        expected, expected_info = fo.personalized_pagerank_local(G, damping, seed, epsilon=1e-2, full_output=True)
+        found, info = fo.personalized_pagerank_local(G, damping, seed, epsilon=1e-2, as_array=True, full_output=True)
+        assert (found.dtype, found.shape) == (np.float64, (len(G),))
+        assert found.tolist() == oracles.to_vector(expected, G).tolist()
+        assert info == expected_info
+
+    def test_an_array_is_the_callers_own(self, karate):
+        graph = fo.CSRGraph.from_networkx(karate)
+        for arguments in ({"personalization": 0}, {"tol": 1e-9}, {"tol": 1e-9, "nstart": np.ones(34)}):
+            first = fo.personalized_pagerank_local(graph, as_array=True, **arguments)
+            expected = first.copy()
+            first[:] = -1.0
+            assert_array_equal(fo.personalized_pagerank_local(graph, as_array=True, **arguments), expected)
+
+    def test_an_array_has_no_top(self, karate):
+        message = r"top_k returns few nodes and as_array=True returns all: leave one of them out, got top_k=3$"
+        with pytest.raises(ValueError, match=message):
+            fo.personalized_pagerank_local(karate, personalization=0, top_k=3, as_array=True)
+
     @pytest.mark.parametrize(
         ("arguments", "error", "message"),
         [
@@ -178,11 +210,13 @@ class TestPersonalizedPagerankLocal:
             ({"personalization": {0: 0}}, ValueError, "personalization sums to zero"),
             ({"personalization": []}, ValueError, "personalization sums to zero"),
             ({"personalization": {0: "1"}}, ValueError, "personalization gives node 0 the value '1'"),
-            ({"personalization": np.arange(34) == 3}, ValueError, "one-dimensional and hold nodes, got bool"),
             ({"dangling": {}}, ValueError, "dangling sums to zero"),
             ({"nstart": {77: 1}}, nx.NodeNotFound, "77"),
             ({"nstart": {0: -1}}, ValueError, "nstart gives node 0 the value -1"),
-            *(({name: [1]}, TypeError, rf"{name} must be a dict .* got \[1\]") for name in ("dangling", "nstart")),
+            *(
+                ({name: [1]}, TypeError, rf"{name} must be a dict .* or an array .* got \[1\]")
+                for name in ("dangling", "nstart")
+            ),
             *(
                 ({"alpha": alpha}, ValueError, f"alpha must lie strictly between 0 and 1.* got {alpha!r}")
                 for alpha in (1.5, 0, 1, 1e-300, 1 - 1e-15)
