@@ -162,10 +162,10 @@ def personalized_pagerank_local(
 ) -> dict[Any, float] | NDArray[np.float64] | tuple[dict[Any, float] | NDArray[np.float64], PageRankInfo]:
     """Personalised PageRank of the nodes near the seeds, with a known error.
 
-    It takes the parameters of ``nx.pagerank``, in the same order, but some of them mean something else: `tol` is the
-    error of the answer, a seed that is not in the graph is an error, and nodes that were not reached are left out. The
-    guide to local PageRank has a table of all differences. It walks only where mass goes, so with `epsilon` the time
-    depends on the neighbourhood of the seeds, not on the size of the graph.
+    It takes the parameters of ``nx.pagerank``, in the same order, but it is another function: `tol` is the error of the
+    answer, a seed that is not in the graph is an error, and nodes that were not reached are left out. The guide to
+    local PageRank has a table of what differs. With `epsilon` and few seeds it walks only near them, so the time
+    depends on their neighbourhood more than on the size of the graph.
 
     Parameters
     ----------
@@ -208,6 +208,7 @@ def personalized_pagerank_local(
         skips them.
     as_array : bool, default False
         Return an array of the values of all nodes, in the order of ``list(G)``, instead of a dict. Not with `top_k`.
+        It takes time and memory for every node, also for those not reached.
     full_output : bool, default False
         Also return a `PageRankInfo`: the error bound, whether the top k are certain, and the work done.
 
