@@ -23,7 +23,6 @@ from sknetwork.ranking import PageRank
 import nx_fastonl as fo
 from nx_fastonl.graph.csr import CSRGraph
 from nx_fastonl.push.local import local_push
-from nx_fastonl.push.pagerank import pagerank_vector
 from nx_fastonl.push.system import LinearSystem
 from tests.benchmarks import numba_fifo
 from tests.benchmarks.measure import GRAPHS, Table, best_times, keep_freed_memory, load, parser, to_networkx
@@ -179,11 +178,10 @@ def everywhere(graphs: dict[str, CSRGraph], sources: dict[str, list[int]]) -> Ta
     for name, graph in graphs.items():
         reset = np.random.default_rng(0).random(len(graph))
         reset /= reset.sum()
-        seeds = (np.arange(len(graph)), reset)
         weights = dict(enumerate(reset.tolist()))
         peer = to_igraph(graph)
         for tol in (1e-6, 1e-12):
-            vector = partial(pagerank_vector, graph, seeds, None, DAMPING, tol=tol)
+            vector = partial(fo.personalized_pagerank_local, graph, DAMPING, reset, tol=tol, as_array=True)
             functions = {
                 "one": vector,
                 "two": partial(vector, n_jobs=2),
