@@ -5,14 +5,16 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy import sparse
 
 from nx_fastonl._lib.progress import with_progress
 from nx_fastonl.graph.csr import CSRGraph
+
+if TYPE_CHECKING:
+    from scipy import sparse
 
 # Few enough to keep threads evenly busy, many enough that handing them out costs little.
 ROWS_PER_TASK = 16
@@ -46,6 +48,8 @@ def stack_rows(
     progress: bool,
 ) -> sparse.csr_array:
     """Row i of the result is what ``make_row(rows[i], cancelled)`` gives: columns and values."""
+    from scipy import sparse
+
     cancelled = np.zeros(1, dtype=np.uint8)
     made = _in_threads(lambda row: make_row(row, cancelled), rows, n_jobs, cancelled)
     found = list(with_progress(made, len(rows), progress, "source"))

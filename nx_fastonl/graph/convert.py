@@ -6,7 +6,6 @@ from typing import Any
 
 import networkx as nx
 import numpy as np
-from scipy import sparse
 
 from nx_fastonl.graph.csr import CSRGraph, csr_graph_of
 from nx_fastonl.graph.live import BACKEND_NAME, LiveGraph
@@ -20,6 +19,8 @@ def as_csr_graph(G: Any, weight: str | None = "weight") -> CSRGraph:
         return csr_graph_of(G, weight)
     if isinstance(G, nx.Graph):
         return CSRGraph.from_networkx(G, weight)
+    from scipy import sparse
+
     if sparse.issparse(G):
         return CSRGraph.from_scipy(G, weight=weight)
     if getattr(G, "__networkx_backend__", None) is not None:

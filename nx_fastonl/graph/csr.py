@@ -4,12 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
 from functools import cached_property
-from typing import Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import networkx as nx
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from scipy import sparse
 
 from nx_fastonl._lib.arrays import frozen
 from nx_fastonl._lib.checks import check_count, shortened
@@ -18,6 +17,9 @@ from nx_fastonl.graph._check import find_fault
 from nx_fastonl.graph._view import GraphView
 from nx_fastonl.graph.live import BACKEND_NAME, LiveGraph, live_graph
 from nx_fastonl.graph.rows import MAX_NODES, Rows, check_weights, integers, rows_from_edges, rows_from_scipy
+
+if TYPE_CHECKING:
+    from scipy import sparse
 
 __all__ = ["CSRGraph"]
 
@@ -531,6 +533,8 @@ class CSRGraph:
     @property
     def shared_matrix(self) -> sparse.csr_array:
         """The adjacency matrix on this graph's own arrays, its rows in any order. Sorting it would fail."""
+        from scipy import sparse
+
         data = np.ones(len(self.indices)) if self.weights is None else self.weights
         return sparse.csr_array((data, self.indices, self.indptr), shape=(len(self), len(self)))
 
@@ -565,6 +569,8 @@ class CSRGraph:
     @cached_property
     def components(self) -> NDArray[np.int32]:
         """The number of the connected component of each node; directions do not matter."""
+        from scipy import sparse
+
         _, components = sparse.csgraph.connected_components(self.shared_matrix, directed=False)
         return frozen(components, np.int32)
 
@@ -605,7 +611,8 @@ class CSRGraph:
     def _sum_rows(self) -> NDArray[np.float64]:
         if self.weights is None:
             return np.diff(self.indptr).astype(np.float64)
-        return np.asarray(self.shared_matrix @ np.ones(len(self)))
+        rows = np.repeat(np.arange(len(self)), np.diff(self.indptr))
+        return np.asarray(np.bincount(rows, self.weights, minlength=len(self)), dtype=np.float64)
 
 
 def _node_tuple(nodes: Any) -> tuple[Hashable, ...]:

@@ -7,7 +7,6 @@ from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from scipy import sparse
 
 from nx_fastonl._lib.checks import WEIGHT_RANGE
 from nx_fastonl.graph._check import find_fault
@@ -47,6 +46,8 @@ def first_named(rows: Rows) -> Rows:
 
 def rows_from_scipy(A: Any) -> tuple[Rows, bool]:
     """The rows of a sparse adjacency matrix, and whether it is symmetric."""
+    from scipy import sparse
+
     is_sparse: bool = sparse.issparse(A)
     if not is_sparse:
         raise TypeError(f"expected a scipy sparse array or matrix, got {type(A).__name__}")
@@ -70,6 +71,8 @@ def rows_from_edges(
     sources: ArrayLike, targets: ArrayLike, weights: ArrayLike | None, n: int | None, *, directed: bool
 ) -> Rows:
     """The rows of edges given by their ends; `n` is by default the largest end plus 1. Edges given twice add up."""
+    from scipy import sparse
+
     rows, columns = integers(sources, "sources"), integers(targets, "targets")
     values = np.ones(len(rows)) if weights is None else np.array(weights)
     if values.ndim != 1 or not len(rows) == len(columns) == len(values):

@@ -9,12 +9,11 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Hashable, Mapping, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import networkx as nx
 import numpy as np
 from numpy.typing import NDArray
-from scipy import sparse
 
 from nx_fastonl._lib._ties import with_ties
 from nx_fastonl._lib.checks import as_float, shortened
@@ -24,7 +23,10 @@ from nx_fastonl.graph.live import LiveGraph
 from nx_fastonl.graph.vectors import SparseVector
 from nx_fastonl.push.pagerank import everywhere, pagerank_vector, smallest_tolerance
 
-Graph = LiveGraph | CSRGraph | sparse.sparray | sparse.spmatrix
+if TYPE_CHECKING:
+    from scipy import sparse
+
+    _Graph = LiveGraph | CSRGraph | sparse.sparray | sparse.spmatrix
 
 # NetworkX's power iteration stops when a step changes the vector by less than N * tol; the error may still be much
 # larger. The push knows its L1 error. It is at most this fraction of N * tol, and at most this.
@@ -37,7 +39,7 @@ NO_SEED = "personalization gives every node of the graph 0; at least one needs a
 
 
 def pagerank(
-    G: Graph,
+    G: _Graph,
     alpha: float = 0.85,
     personalization: Mapping[Hashable, float] | None = None,
     max_iter: int = 100,
@@ -86,7 +88,7 @@ def pagerank(
 
 
 def google_matrix(
-    G: Graph,
+    G: _Graph,
     alpha: float = 0.85,
     personalization: Mapping[Hashable, float] | None = None,
     nodelist: Sequence[Hashable] | None = None,
@@ -122,7 +124,7 @@ def google_matrix(
 
 
 def katz_centrality(
-    G: Graph,
+    G: _Graph,
     alpha: float = 0.1,
     beta: Any = 1.0,  # a number, or one for each node
     max_iter: int = 1000,
@@ -214,11 +216,10 @@ def _spread(
 
 
 def _is_empty(G: Any) -> bool:
-    is_sparse: bool = sparse.issparse(G)
-    return (G.shape[0] if is_sparse else len(G)) == 0
+    return (G.shape[0] if hasattr(G, "shape") else len(G)) == 0
 
 
-def _converted(G: Graph, weight: str | None) -> CSRGraph:
+def _converted(G: _Graph, weight: str | None) -> CSRGraph:
     try:
         return csr_graph_of(G, weight, recount=True) if isinstance(G, LiveGraph) else as_csr_graph(G, weight)
     except ValueError as error:

@@ -6,7 +6,6 @@ from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy import linalg
 
 from nx_fastonl._lib.threads import one_blas_thread
 from nx_fastonl.graph._component import component
@@ -30,6 +29,8 @@ class Factor(NamedTuple):
 
     def solve(self, b: NDArray[np.float64]) -> NDArray[np.float64]:
         """The solution of ``H z = b`` at the rows, up to rounding."""
+        from scipy import linalg
+
         with one_blas_thread(len(b)):
             solution: NDArray[np.float64] = linalg.cho_solve(self.cholesky, b, check_finite=False)
         return solution
@@ -62,6 +63,8 @@ class Elimination:
 
     def factorise(self, rows: NDArray[np.int32], pivots: NDArray[np.float64]) -> Factor | None:
         """H on a component: these pivots, minus the weights; None if it is singular to working precision."""
+        from scipy import linalg
+
         edges, counts = self._edges(rows)
         H = np.zeros((len(rows), len(rows)))
         at = np.repeat(np.arange(len(rows)), counts), np.searchsorted(rows, self._graph.indices[edges])

@@ -4,12 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Hashable, Iterable, Mapping
 from dataclasses import dataclass
-from typing import Any, Literal, NamedTuple, cast, overload
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple, cast, overload
 
 import networkx as nx
 import numpy as np
 from numpy.typing import NDArray
-from scipy import sparse
 
 from nx_fastonl._lib.checks import (
     Unknown,
@@ -29,6 +28,9 @@ from nx_fastonl.nxapi.dispatch import dispatchable
 from nx_fastonl.push.local import NEVER_CANCELLED, PushResult
 from nx_fastonl.push.rule import push_or_pull
 from nx_fastonl.push.system import LinearSystem
+
+if TYPE_CHECKING:
+    from scipy import sparse
 
 __all__ = ["PageRankInfo", "personalized_pagerank_local", "ppr_matrix"]
 

@@ -126,6 +126,20 @@ class TestEntryPoints:
         program = "import sys, networkx; print({'numpy', 'scipy', 'nx_fastonl.nxapi.backend'} & {*sys.modules})"
         assert run(program) == "set()"
 
+    @pytest.mark.parametrize("directed", [False, True])
+    def test_pagerank_of_a_networkx_graph_does_not_wait_for_scipy(self, directed):
+        """Also where it starts from a guess, as it does on a cycle."""
+        program = (
+            "import sys, networkx as nx, nx_fastonl as fo\n"
+            f"K = nx.karate_club_graph().to_{'' if directed else 'un'}directed()\n"
+            "for G in (K, nx.cycle_graph(30, create_using=K.__class__)):\n"
+            "    for parameters in ({}, {'personalization': {0: 1}}, {'nstart': {0: 1, 1: 2}, 'dangling': {0: 1}}):\n"
+            "        nx.pagerank(G, **parameters, backend='fastonl')\n"
+            "        fo.personalized_pagerank_local(G, **parameters)\n"
+            "print('numpy' in sys.modules, 'scipy' in sys.modules)"
+        )
+        assert run(program, NETWORKX_WARNINGS_TO_IGNORE="cache") == "True False"
+
 
 class TestThreeWays:
     def test_keyword(self, karate, ran):
