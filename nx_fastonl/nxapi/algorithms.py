@@ -20,6 +20,7 @@ from nx_fastonl._lib.checks import as_float, shortened
 from nx_fastonl.graph.convert import as_csr_graph
 from nx_fastonl.graph.csr import CSRGraph, csr_graph_of
 from nx_fastonl.graph.live import LiveGraph
+from nx_fastonl.graph.products import transpose_times
 from nx_fastonl.graph.vectors import SparseVector
 from nx_fastonl.push.pagerank import everywhere, pagerank_vector, smallest_tolerance
 
@@ -85,6 +86,35 @@ def pagerank(
     values = _dense(graph, found.nodes, found.values)
     values /= values.sum()
     return _by_node(G, graph, with_ties(values, TIE) if keeps_ties else values)
+
+
+def power_iteration_ends(
+    G: _Graph,
+    alpha: float,
+    personalization: Mapping[Hashable, float] | None,
+    max_iter: int,
+    tol: float,
+    nstart: Mapping[Hashable, float] | None,
+    weight: str | None,
+    dangling: Mapping[Hashable, float] | None,
+) -> bool:
+    """Whether NetworkX's own ``nx.pagerank`` would end within `max_iter` steps: the same steps on arrays, to see it."""
+    if _is_empty(G):
+        return True
+    alpha, graph = float(alpha), _converted(G, weight)
+    seeds = everywhere(graph) if personalization is None else _scaled(graph, personalization)
+    jumps = seeds if dangling is None else _scaled(graph, dangling)
+    start = everywhere(graph) if nstart is None else _scaled(graph, nstart)
+    if seeds is None or jumps is None or start is None:
+        return False
+    p, q, x = (_dense(graph, *vector) for vector in (seeds, jumps, start))
+    is_dangling = graph.degrees == 0.0
+    share = alpha / np.where(is_dangling, 1.0, graph.degrees)
+    for _ in range(max_iter):
+        last, x = x, transpose_times(graph, share * x) + alpha * x[is_dangling].sum() * q + (1.0 - alpha) * p
+        if np.abs(x - last).sum() < len(graph) * tol:
+            return True
+    return False
 
 
 def google_matrix(

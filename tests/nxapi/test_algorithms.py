@@ -9,7 +9,8 @@ from hypothesis import strategies as st
 from networkx.algorithms.node_classification import harmonic_function, local_and_global_consistency
 from numpy.testing import assert_allclose
 
-from nx_fastonl.nxapi.algorithms import ERROR_PER_TOL
+from nx_fastonl.graph.live import LiveGraph
+from nx_fastonl.nxapi.algorithms import ERROR_PER_TOL, power_iteration_ends
 from tests import oracles
 from tests.oracles import outcome
 from tests.strategies import masses, small_graphs
@@ -185,7 +186,7 @@ class TestPageRank:
             {"nstart": {0: 0}},
         ],
     )
-    @pytest.mark.filterwarnings("ignore:invalid value:RuntimeWarning")
+    @pytest.mark.filterwarnings("ignore:(invalid value|divide by zero):RuntimeWarning")
     def test_fails_as_networkx_does(self, karate, parameters):
         raised = outcome(nx.pagerank, karate, **parameters, backend=BACKEND)
         assert raised is outcome(nx.pagerank, karate, **parameters, backend=NETWORKX)
@@ -193,6 +194,14 @@ class TestPageRank:
 
     def test_empty_graph(self):
         assert nx.pagerank(nx.DiGraph(), backend=BACKEND) == {}
+
+    @given(st.data(), any_graphs().map(in_double), st.floats(0.5, 0.9999), st.integers(0, 40))
+    def test_knows_where_networkx_fails(self, data, G, alpha, max_iter):
+        seeds, start, jumps = (data.draw(st.none() | masses(G)) for _ in range(3))
+        tol, weight = data.draw(st.sampled_from([3.7e-2, 3.7e-4, 3.7e-8])), data.draw(st.sampled_from(["weight", None]))
+        arguments = (alpha, seeds, max_iter, tol, start, weight, jumps)
+        found = outcome(nx.pagerank, G, *arguments, backend=NETWORKX)
+        assert power_iteration_ends(LiveGraph(G), *arguments) is (found is not nx.PowerIterationFailedConvergence)
 
 
 class TestGoogleMatrix:

@@ -236,11 +236,54 @@ class TestReasons:
     def test_where_the_push_would_be_slow(self):
         G = nx.gnm_random_graph(30, 60, seed=1, directed=True)
         reason = "a push is slow on directed graphs where alpha is above 0.99, got 0.999"
-        assert BackendInterface.should_run("pagerank", (G, 0.999), {}) == reason
-        assert BackendInterface.should_run("pagerank", (G.to_undirected(), 0.999), {}) is True
-        reason = "a push is slow on undirected graphs where alpha is above 0.999, got 0.9995"
-        assert BackendInterface.should_run("pagerank", (G.to_undirected(), 0.9995), {}) == reason
+        for graph in (G, fo.CSRGraph.from_networkx(G)):
+            assert BackendInterface.should_run("pagerank", (graph, 0.999), {}) == reason
+            assert BackendInterface.should_run("pagerank", (graph, 0.99), {}) is True
+            assert BackendInterface.should_run("pagerank", (graph, 0.999), {"max_iter": 2}) is True  # NetworkX fails
+        assert BackendInterface.should_run("pagerank", (G.to_undirected(), 0.9999), {}) is True
         assert BackendInterface.should_run("katz_centrality", (G, 0.999), {}) is True
+
+    @pytest.mark.parametrize("alpha", [0.995, 0.9999])
+    @pytest.mark.parametrize("kind", [nx.Graph, nx.DiGraph])
+    def test_what_networkx_fails_at_runs_by_configuration(self, ran, kind, alpha):
+        G = nx.cycle_graph(300, create_using=kind)
+        nx.add_path(G, range(300, 600))
+        parameters = {"alpha": alpha, "personalization": {0: 1, 300: 1}, "tol": 1e-8}
+        with pytest.raises(nx.PowerIterationFailedConvergence):
+            nx.pagerank(G, **parameters)
+        with nx.config.backend_priority(algos=["fastonl"]):
+            found = nx.pagerank(G, **parameters)
+        assert ran == ["pagerank"]
+        seeds = oracles.to_vector({0: 0.5, 300: 0.5}, G)
+        assert vector(found) == pytest.approx(oracles.pagerank(oracles.adjacency(G), seeds, alpha), abs=1e-10)
+
+    def test_what_networkx_fails_at_runs_by_environment(self):
+        """Without a warning: the try-out of NetworkX's iteration is not seen as the first use of the cache."""
+        program = (
+            "import networkx as nx; G = nx.cycle_graph(2000, create_using=nx.DiGraph)\n"
+            "print(max(nx.pagerank(G, alpha=0.995, personalization={7: 1}).items(), key=lambda item: item[1])[0])"
+        )
+        assert run(program, NETWORKX_BACKEND_PRIORITY="fastonl") == "7"
+        with pytest.raises(subprocess.CalledProcessError) as raised:
+            run(program)
+        assert "PowerIterationFailedConvergence" in raised.value.stderr
+
+    @pytest.mark.parametrize(
+        "parameters",
+        [{}, {"max_iter": 2}, {"max_iter": 1.5}, {"max_iter": 10**30}, {"tol": "1"}, {"tol": 0}, {"nstart": {0: 0}}],
+    )
+    @pytest.mark.parametrize("weight", [1.0, -1.0])
+    @pytest.mark.filterwarnings("ignore:(invalid value|divide by zero):RuntimeWarning")
+    def test_large_alpha_by_configuration_ends_as_networkx_does(self, parameters, weight):
+        G = nx.gnm_random_graph(30, 200, seed=1, directed=True)
+        G.add_edge(0, 1, weight=weight)
+        expected = outcome(nx.pagerank, G, 0.999, **parameters)
+        with nx.config.backend_priority(algos=["fastonl"]):
+            found = outcome(nx.pagerank, G, 0.999, **parameters)
+        if "max_iter" in parameters and expected is nx.PowerIterationFailedConvergence and weight > 0:
+            assert vector(found) == pytest.approx(vector(oracles.networkx_pagerank(G, alpha=0.999)), abs=1e-10)
+        else:
+            assert found == expected
 
     def test_what_only_this_backend_knows_runs_here(self, ran):
         G = nx.gnm_random_graph(30, 60, seed=1, directed=True)
