@@ -7,6 +7,7 @@ with the weights of a graph, NotImplementedError hands the call back to NetworkX
 from __future__ import annotations
 
 import math
+import operator
 import re
 from collections.abc import Hashable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
@@ -65,7 +66,7 @@ def pagerank(
     jumps = None if dangling is None else _scaled(graph, dangling)
     start = None if nstart is None else _scaled(graph, nstart)
     given_but_zero = (dangling is not None and jumps is None) or (nstart is not None and start is None)
-    if max_iter < 1 or not tol > 0.0 or given_but_zero:
+    if operator.index(max_iter) < 1 or not tol > 0.0 or given_but_zero:
         raise nx.PowerIterationFailedConvergence(max_iter)
     least = 2.0 * smallest_tolerance(alpha)
     keeps_ties = l1_error is None

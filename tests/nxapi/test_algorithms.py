@@ -176,6 +176,8 @@ class TestPageRank:
         "parameters",
         [
             {"max_iter": 0},
+            {"max_iter": 1.5},
+            {"max_iter": None},
             {"tol": 0.0},
             {"tol": math.nan},
             {"personalization": {0: 0, 1: 0}},
@@ -190,7 +192,7 @@ class TestPageRank:
     def test_fails_as_networkx_does(self, karate, parameters):
         raised = outcome(nx.pagerank, karate, **parameters, backend=BACKEND)
         assert raised is outcome(nx.pagerank, karate, **parameters, backend=NETWORKX)
-        assert issubclass(raised, ZeroDivisionError | nx.PowerIterationFailedConvergence)
+        assert issubclass(raised, TypeError | ZeroDivisionError | nx.PowerIterationFailedConvergence)
 
     def test_empty_graph(self):
         assert nx.pagerank(nx.DiGraph(), backend=BACKEND) == {}

@@ -165,6 +165,38 @@ class TestThreeWays:
         assert run(program) == "False"
 
 
+class TestEnvironment:
+    """The variables of NetworkX that the guide names."""
+
+    TWICE = (
+        "import networkx as nx, nx_fastonl as fo; G = nx.path_graph(300)\n"
+        "for _ in range(2): nx.pagerank(G); fo.personalized_pagerank_local(G, personalization=0)\n"
+        "print(nx.config.cache_converted_graphs, 'backends' in G.__networkx_cache__)"
+    )
+
+    @pytest.mark.parametrize("text", ["", "0", "False", "1"])
+    def test_only_empty_text_switches_the_cache_off(self, text):
+        settings = {"NETWORKX_BACKEND_PRIORITY": "fastonl", "NETWORKX_WARNINGS_TO_IGNORE": "cache"}
+        assert run(self.TWICE, NETWORKX_CACHE_CONVERTED_GRAPHS=text, **settings) == f"{text != ''} {text != ''}"
+
+    def test_the_cache_is_on_by_default_and_warns(self):
+        assert run(self.TWICE, NETWORKX_WARNINGS_TO_IGNORE="cache") == "True True"
+        for settings in ({"NETWORKX_BACKEND_PRIORITY": "fastonl"}, {}):  # NetworkX warns, the package warns
+            with pytest.raises(subprocess.CalledProcessError) as raised:
+                run(self.TWICE, **settings)
+            assert "UserWarning" in raised.value.stderr
+
+    @pytest.mark.parametrize("first", [True, False])
+    def test_variables_are_read_when_networkx_is_imported(self, first):
+        lines = [
+            "import os; os.environ.update(NETWORKX_BACKEND_PRIORITY='fastonl', NETWORKX_CACHE_CONVERTED_GRAPHS='')",
+            "import networkx as nx",
+        ]
+        show = "print(nx.config.backend_priority.algos, nx.config.cache_converted_graphs)"
+        expected = "['fastonl'] False" if first else "[] True"
+        assert run("\n".join([*(lines if first else lines[::-1]), show])) == expected
+
+
 class TestReasons:
     @pytest.mark.parametrize(
         ("parameters", "reason"),
