@@ -1,5 +1,6 @@
 """The loops of BiCGSTAB. Each works on the chunks first..last of rows, and takes sums per chunk, as in _whole.pyx."""
 
+from cython cimport floating
 from libc.math cimport fabs
 
 from nx_fastonl._lib.signals cimport poll_or_cancel
@@ -8,8 +9,8 @@ from nx_fastonl.push._pulled cimport CHUNK, PulledRows, pulled
 
 
 def direct(
-    PulledRows rows, float[::1] out, float[::1] scaled, const float[::1] x, float a, const float[::1] y, float b,
-    const float[::1] z, Py_ssize_t first, Py_ssize_t last,
+    PulledRows rows, floating[::1] out, floating[::1] scaled, const floating[::1] x, floating a, const floating[::1] y, floating b,
+    const floating[::1] z, Py_ssize_t first, Py_ssize_t last,
 ):
     """Write ``x + a y + b z``, and the same divided by the pivots; `out` may be one of x, y, z."""
     cdef const double[::1] shares = rows.shares
@@ -17,11 +18,11 @@ def direct(
     with nogil:
         for i in range(first * CHUNK, min(last * CHUNK, out.shape[0])):
             out[i] = x[i] + a * y[i] + b * z[i]
-            scaled[i] = out[i] * <float> shares[i]
+            scaled[i] = out[i] * <floating> shares[i]
 
 
 def apply(
-    PulledRows rows, const float[::1] x, const float[::1] scaled, float[::1] out, const float[::1] other,
+    PulledRows rows, const floating[::1] x, const floating[::1] scaled, floating[::1] out, const floating[::1] other,
     double[:, ::1] sums, const unsigned char[::1] cancelled, Py_ssize_t first, Py_ssize_t last,
 ):
     """Write ``x - W (x / pivot)``, and for each chunk its products with `other` and with itself."""
@@ -43,8 +44,8 @@ def apply(
 
 
 def advance(
-    float[::1] z, float a, const float[::1] p, float b, const float[::1] scaled, float[::1] r, const float[::1] s,
-    const float[::1] t, const float[::1] other, double[:, ::1] sums, Py_ssize_t first, Py_ssize_t last,
+    floating[::1] z, floating a, const floating[::1] p, floating b, const floating[::1] scaled, floating[::1] r, const floating[::1] s,
+    const floating[::1] t, const floating[::1] other, double[:, ::1] sums, Py_ssize_t first, Py_ssize_t last,
 ):
     """Add ``a p + b scaled`` to z, write ``r = s - b t``, and for each chunk its product with `other` and its mass."""
     cdef Py_ssize_t chunk, i, n = z.shape[0]

@@ -29,8 +29,11 @@ SPREAD_POWER = 0.7
 LEAST_GAIN = 0.5
 # Pivots that single precision can hold, with room for products.
 SINGLE_RANGE = 1e-30, 1e30
-# What is left of the mass of a directed graph where ties are kept: little more than rounding errors.
-TIES_TOLERANCE = 1e-14
+# Where a step settles less than this fraction of the mass, rounding errors of single precision would grow too large.
+SLOW_FRACTION = 1e-3
+# Where ties are kept, a directed graph is solved until this fraction of the mass is left, divided by what a step settles:
+# little more than rounding errors.
+TIES_TOLERANCE = 2e-15
 # With fewer entries, Gauss-Seidel sweeps in one compiled loop take less time than the calls that BiCGSTAB is made of.
 FEW_ENTRIES = 12_000
 # With fewer entries each, threads wait for each other longer than they work.
@@ -70,7 +73,7 @@ def solve_everywhere(
 
     With `keep_ties`, nodes that are alike have the same estimate up to rounding errors, whatever the tolerance is. On
     undirected graphs, the steps are then in double precision: each treats such nodes alike. On directed graphs they
-    go on until the mass is `TIES_TOLERANCE` of that of the source.
+    go on until little more than rounding errors is left.
     """
     solve = _solve_directed if system.graph.is_directed() else _solve_undirected
     return solve(system, source, tolerance, guess, keep_ties, n_jobs, cancelled)
@@ -110,15 +113,14 @@ def _solve_directed(
     if guess is not None:
         _acyclic.add(system.view, every_node, guess, estimate, residual)
     if keep_ties:
-        tolerance = min(tolerance, TIES_TOLERANCE * float(np.abs(source).sum()))
+        tolerance = min(tolerance, TIES_TOLERANCE / (1.0 - system.radius) * float(np.abs(source).sum()))
     upstream, core, downstream = _acyclic.peel(system.view)
     _acyclic.settle(system.view, upstream, estimate, residual)
     rows = PulledRows(system.view, core, directed=True)
     n_entries = int(rows.ends[-1])
     with Threads(rows.ends, n_jobs) as threads:
         rounds = Rounds(rows, system.radius, threads, np.float32, cancelled)
-        in_sweeps = n_entries < FEW_ENTRIES or rounds.precision == np.float64
-        solve = rounds.gauss_seidel if in_sweeps else rounds.bicgstab
+        solve = rounds.gauss_seidel if n_entries < FEW_ENTRIES else rounds.bicgstab
         z, _, _ = rounds.refine(solve, residual[rows.order], tolerance, None)
     _acyclic.add(system.view, rows.order, z, estimate, residual)
     _acyclic.settle(system.view, downstream, estimate, residual)
@@ -137,19 +139,19 @@ class Rounds:
         threads.run(rows.fill)
         self.pivots = np.asarray(rows.pivots)
         fits = self.pivots.min(initial=1.0) > SINGLE_RANGE[0] and self.pivots.max(initial=1.0) < SINGLE_RANGE[1]
-        self.precision = precision if fits else np.float64
+        self.precision = precision if fits and 1.0 - radius > SLOW_FRACTION else np.float64
+        self.gain = float(np.finfo(self.precision).eps) * max(LARGEST_GAIN, 0.5 / (1.0 - radius))
 
     def refine(
         self, solve: Callable[[Float64s, float], Float64s], b: Float64s, tolerance: float, start: Float64s | None
     ) -> tuple[Float64s, Float64s, float]:
         """Rounds until the mass is at most the tolerance: the solution, its residual and the mass of that."""
-        gain = min(0.1, float(np.finfo(self.precision).eps) * max(LARGEST_GAIN, 0.5 / (1.0 - self.radius)))
         z, residual, mass = np.zeros_like(b), b, float(np.abs(b).sum(axis=0).max(initial=0.0))
         if start is not None:
             z, (residual, mass) = start, self.residual(b, start)
         while mass > tolerance:
             wanted = max(0.9 * tolerance / mass, np.finfo(float).tiny)
-            n_rounds = math.ceil(math.log(wanted) / math.log(gain))
+            n_rounds = math.ceil(math.log(wanted) / math.log(self.gain))
             next_z = z + solve(residual, wanted ** (1.0 / n_rounds))
             next_residual, next_mass = self.residual(b, next_z)
             gained = next_mass <= LEAST_GAIN * mass
