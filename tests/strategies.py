@@ -41,3 +41,35 @@ def epsilons():
 
 def masses(G):
     return st.dictionaries(nodes_of(G), st.floats(0.1, 5.0), min_size=1)
+
+
+@st.composite
+def graphs_with_ties(draw):
+    """Copies, cliques, trees, stars, grids, bipartite graphs; a few edges may weigh more, some by a few last bits."""
+    size = draw(st.integers(2, 5))
+    kind = draw(st.sampled_from(["copies", "caveman", "tree", "star", "grid", "bipartite", "cycle", "barbell"]))
+    if kind == "copies":  # of a random graph, some of them joined by a node
+        pattern = nx.gnp_random_graph(size, 0.6, seed=draw(st.integers(0, 20)))
+        G = nx.disjoint_union_all([pattern] * 3)
+        G.add_edges_from((3 * size, copy * size) for copy in range(draw(st.integers(0, 3))))
+    elif kind == "barbell":
+        G = nx.barbell_graph(size, draw(st.integers(0, 2)))
+    else:
+        G = {
+            "caveman": lambda: nx.connected_caveman_graph(3, max(size, 2)),
+            "tree": lambda: nx.balanced_tree(min(size, 3), 2),
+            "star": lambda: nx.star_graph(2 * size),
+            "grid": lambda: nx.convert_node_labels_to_integers(nx.grid_2d_graph(size, 3)),
+            "bipartite": lambda: nx.complete_bipartite_graph(size, 3),
+            "cycle": lambda: nx.cycle_graph(2 * size),
+        }[kind]()
+    if draw(st.booleans()):
+        for u, v in draw(st.lists(st.sampled_from(sorted(G.edges)), max_size=3)) if G.edges else []:
+            G[u][v]["weight"] = draw(st.integers(1, 3)) + draw(st.integers(0, 9)) * 2**-51
+    direction = draw(st.sampled_from(["none", "both ways", "one way"]))
+    if direction == "none":
+        return G
+    directed = G.to_directed()
+    if direction == "one way":
+        directed.remove_edges_from([(u, v) for u, v in directed.edges if u > v])
+    return directed

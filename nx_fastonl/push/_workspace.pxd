@@ -26,7 +26,7 @@ cdef class Workspace:
     # Every node whose residual was ever written, so that a reset costs no more than the push did. It has n + 1 slots,
     # because a node is written before it is known whether it is listed already.
     cdef node_t[::1] touched
-    cdef Py_ssize_t n_touched
+    cdef readonly Py_ssize_t n_touched
     cdef readonly bint thresholds_known
     cdef object _residuals, _touched  # numpy's views of the same memory
 

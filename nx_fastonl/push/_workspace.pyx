@@ -50,6 +50,13 @@ cdef class Workspace:
         self._residuals[sources] = masses
         self.n_touched = len(sources)
 
+    def add(self, sources, masses):
+        """Add masses to the residuals of distinct nodes, touched or not. Their thresholds are set by the next push."""
+        new = sources[np.isin(sources, self._touched[: self.n_touched], invert=True)]
+        self._touched[self.n_touched : self.n_touched + len(new)] = new
+        self._residuals[sources] += masses
+        self.n_touched += len(new)
+
     def residual_mass(self):
         """The sum of the magnitudes of all residuals."""
         return float(np.abs(self._residuals[self._touched[: self.n_touched]]).sum())

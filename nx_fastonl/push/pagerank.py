@@ -28,12 +28,16 @@ from nx_fastonl.nxapi.dispatch import dispatchable
 from nx_fastonl.push.local import NEVER_CANCELLED, PushResult
 from nx_fastonl.push.rule import push_or_pull
 from nx_fastonl.push.system import LinearSystem
+from nx_fastonl.push.top import LargestValues, largest_values
 
 if TYPE_CHECKING:
     from scipy import sparse
 
 __all__ = ["PageRankInfo", "personalized_pagerank_local", "ppr_matrix"]
 
+# The default of epsilon in graphs with up to this many neighbours per node. Denser ones get less, in proportion.
+DEFAULT_EPSILON = 1e-6
+MANY_NEIGHBOURS = 20
 # The first epsilon of a push that has to reach an L1 error. It falls until the error is reached.
 FIRST_EPSILON = 1e-6
 # The L1 error by default where every node is a seed.
@@ -51,8 +55,14 @@ class PageRankInfo:
     ----------
     l1_error : float
         An upper bound on the L1 distance to the exact vector, before `top_k` cut the result.
-    top_k_certain : bool or None
-        Whether the nodes returned are provably the k largest of the exact vector; None without `top_k`.
+    top_k_proven : bool or None
+        Whether the nodes returned are proven to be the k largest of the exact vector; None without `top_k`. Without
+        `epsilon` and `tol`, their order is proven too, apart from nodes in one group of `tied`. See the notes of
+        `personalized_pagerank_local`.
+    tied : tuple of tuples of nodes
+        Groups of nodes that are equal, or so close that double precision does not tell their order. The nodes of a
+        group are in the order returned; the last group may go on with nodes that are not returned, in any order. Empty
+        unless `top_k` was given, without `epsilon` and `tol`, and the proof succeeded.
     operations, pushes, epochs : int
         Edges walked, nodes pushed, and passes over the active nodes.
 
@@ -61,12 +71,13 @@ class PageRankInfo:
     >>> import networkx as nx
     >>> import nx_fastonl as fo
     >>> _, info = fo.personalized_pagerank_local(nx.karate_club_graph(), personalization=22, full_output=True)
-    >>> info.l1_error < 1e-4, info.top_k_certain, info.pushes > 0
+    >>> info.l1_error < 1e-4, info.top_k_proven, info.pushes > 0
     (True, None, True)
     """
 
     l1_error: float
-    top_k_certain: bool | None
+    top_k_proven: bool | None
+    tied: tuple[tuple[Hashable, ...], ...]
     operations: int
     pushes: int
     epochs: int
@@ -83,8 +94,9 @@ def personalized_pagerank_local(
     weight: str | None = ...,
     dangling: Masses | None = ...,
     *,
-    epsilon: float = ...,
+    epsilon: float | None = ...,
     top_k: int | None = ...,
+    max_operations: int | None = ...,
     n_jobs: int | None = ...,
     unknown: Unknown = ...,
     as_array: Literal[False] = ...,
@@ -101,8 +113,9 @@ def personalized_pagerank_local(
     weight: str | None = ...,
     dangling: Masses | None = ...,
     *,
-    epsilon: float = ...,
+    epsilon: float | None = ...,
     top_k: int | None = ...,
+    max_operations: int | None = ...,
     n_jobs: int | None = ...,
     unknown: Unknown = ...,
     as_array: Literal[False] = ...,
@@ -119,7 +132,7 @@ def personalized_pagerank_local(
     weight: str | None = ...,
     dangling: Masses | None = ...,
     *,
-    epsilon: float = ...,
+    epsilon: float | None = ...,
     top_k: None = ...,
     n_jobs: int | None = ...,
     unknown: Unknown = ...,
@@ -137,7 +150,7 @@ def personalized_pagerank_local(
     weight: str | None = ...,
     dangling: Masses | None = ...,
     *,
-    epsilon: float = ...,
+    epsilon: float | None = ...,
     top_k: None = ...,
     n_jobs: int | None = ...,
     unknown: Unknown = ...,
@@ -155,8 +168,9 @@ def personalized_pagerank_local(
     weight: str | None = "weight",
     dangling: Masses | None = None,
     *,
-    epsilon: float = 1e-6,
+    epsilon: float | None = None,
     top_k: int | None = None,
+    max_operations: int | None = None,
     n_jobs: int | None = None,
     unknown: Unknown = "error",
     as_array: bool = False,
@@ -196,12 +210,17 @@ def personalized_pagerank_local(
     dangling : dict or array of float, optional
         Where mass goes from nodes without out-edges, ``{node: weight}`` or in the order of ``list(G)``; by default back
         to the seeds.
-    epsilon : float, default 1e-6
+    epsilon : float, optional
         A node is pushed only while its residual exceeds this, per neighbour and as a fraction of what the heaviest seed
         starts with. Used where `tol` is not given. In an undirected graph without weights, with no isolated seed, no
-        value is off by more than `epsilon` times the number of the node's neighbours.
+        value is off by more than `epsilon` times the number of the node's neighbours. By default 1e-6; in a graph whose
+        nodes have more than 20 neighbours on average, 2e-5 divided by that number.
     top_k : int, optional
-        Return only the k largest values, largest first.
+        Return only the k largest values, largest first. Without `epsilon` and `tol`, the push goes on until they are
+        proven, as a set and in their order, or `max_operations` are used up.
+    max_operations : int, optional
+        How many edges may be walked for that proof. By default 20 times the edges of the graph, where an undirected
+        edge counts twice, as it is walked from both ends. The node that is being pushed at the end is finished.
     n_jobs : int, optional
         Threads for a vector that covers the graph, where `tol` is given: all rows are then computed at once.
         By default 1; -1 for one per core. The result does not depend on it.
@@ -212,7 +231,7 @@ def personalized_pagerank_local(
         Return an array of the values of all nodes, in the order of ``list(G)``, instead of a dict. Not with `top_k`.
         It takes time and memory for every node, also for those not reached.
     full_output : bool, default False
-        Also return a `PageRankInfo`: the error bound, whether the top k are certain, and the work done.
+        Also return a `PageRankInfo`: the error bound, whether the top k are proven, and the work done.
 
     Returns
     -------
@@ -231,12 +250,28 @@ def personalized_pagerank_local(
         If `max_iter` passes were not enough.
     TypeError, ValueError
         If a parameter is of the wrong type or out of range, the seeds' weights add up to zero, no seed is in the graph,
-        or an array may be weights or seeds.
+        an array may be weights or seeds, or `max_operations` is given though nothing is to be proven.
 
     See Also
     --------
     ppr_matrix : One vector for each of many seeds.
     fifo_push : The paper's push, which also returns what is left to push.
+
+    Notes
+    -----
+    With `top_k`, without `epsilon` and `tol`, ``info.top_k_proven`` makes these claims about the exact vector. All
+    rounding errors are counted.
+
+    - A node returned before another one has the larger value, unless ``info.tied`` has both in one group.
+    - A node that is not returned has a smaller value than each that is, unless one group has both.
+    - If fewer than k nodes are returned, all others have the value 0: no walk from the seeds reaches them.
+
+    Nodes in one group are twins, whose values are equal because swapping them leaves the graph as it was, or they
+    differ by so little that rounding errors hide it. The values are as exact as the proof needs, within
+    ``info.l1_error``. If the proof fails, the largest values found are returned. `nstart` and `n_jobs` are not used.
+
+    With `epsilon` or `tol`, ``info.top_k_proven`` claims only that no other node has a larger value. The order is not
+    looked at.
 
     Examples
     --------
@@ -246,8 +281,8 @@ def personalized_pagerank_local(
     >>> top, info = fo.personalized_pagerank_local(G, personalization=22, top_k=3, full_output=True)
     >>> [(node, round(value, 3)) for node, value in top.items()]
     [(33, 0.178), (22, 0.166), (32, 0.137)]
-    >>> info.top_k_certain
-    True
+    >>> info.top_k_proven, info.tied
+    (True, ())
 
     Arrays in and out:
 
@@ -257,11 +292,16 @@ def personalized_pagerank_local(
     array([0.065, 0.045, 0.053])
     """
     graph = as_csr_graph(G, weight)
-    alpha, epsilon = check_fraction("alpha", alpha), check_positive("epsilon", epsilon)
+    alpha = check_fraction("alpha", alpha)
+    proves = top_k is not None and epsilon is None and tol is None
+    epsilon = _default_epsilon(graph) if epsilon is None else check_positive("epsilon", epsilon)
     if tol is not None:
         tol = check_positive("tol", tol)
     check_count("max_iter", max_iter)
     check_count("top_k", top_k)
+    check_count("max_operations", max_operations)
+    if max_operations is not None and not proves:
+        raise ValueError("max_operations limits the proof of the k largest: give top_k, and neither epsilon nor tol")
     check_jobs("n_jobs", n_jobs)
     check_unknown(unknown)
     if as_array and top_k is not None:
@@ -282,6 +322,11 @@ def personalized_pagerank_local(
         seeds = distribution(graph, _as_weights(graph, personalization), "personalization", unknown)
     jumps = None if dangling is None else distribution(graph, dangling, "dangling", unknown)
 
+    if top_k is not None and proves:
+        largest = largest_values(graph, seeds, jumps, alpha, top_k, max_operations, max_iter)
+        pagerank = dict_from_arrays(graph.nodes, largest.rows, largest.values)
+        return (pagerank, _info_of_largest(graph, largest, alpha)) if full_output else pagerank
+
     found = pagerank_vector(graph, seeds, jumps, alpha, epsilon, tol, max_iter, start=start, n_jobs=n_jobs)
     nodes, values, certain = found.nodes, found.values, None
     if top_k is not None:
@@ -291,7 +336,7 @@ def personalized_pagerank_local(
     if not full_output:
         return pagerank
     work = (found.total(counter) for counter in ("operations", "pushes", "epochs"))
-    return pagerank, PageRankInfo(found.l1_error, certain, *work)
+    return pagerank, PageRankInfo(found.l1_error, certain, (), *work)
 
 
 @dispatchable
@@ -475,6 +520,23 @@ def everywhere(graph: CSRGraph) -> SparseVector:
     """Every node with the same mass."""
     n = len(graph)
     return np.arange(n), np.full(n, 1.0 / n)
+
+
+def _default_epsilon(graph: CSRGraph) -> float:
+    """Errors per neighbour add up: where nodes have many, each may be the less."""
+    return DEFAULT_EPSILON * min(1.0, MANY_NEIGHBOURS * len(graph) / max(len(graph.indices), 1))
+
+
+def _info_of_largest(graph: CSRGraph, largest: LargestValues, damping: float) -> PageRankInfo:
+    effort, names = largest.effort, graph.nodes
+    return PageRankInfo(
+        largest.l1_error + L1_ROUNDING / (1.0 - damping),
+        largest.proven,
+        tuple(tuple(names[u] for u in group.tolist()) for group in largest.tied),
+        effort.operations,
+        effort.pushes,
+        effort.epochs,
+    )
 
 
 def _scaled_epsilon(graph: CSRGraph, seeds: SparseVector, epsilon: float) -> float:

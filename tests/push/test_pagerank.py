@@ -53,7 +53,7 @@ class TestPersonalizedPagerankLocal:
         everything = fo.personalized_pagerank_local(G, damping, seed, epsilon=epsilon)
         top, info = fo.personalized_pagerank_local(G, damping, seed, epsilon=epsilon, top_k=k, full_output=True)
         assert list(top.values()) == sorted(everything.values(), reverse=True)[:k]
-        if info.top_k_certain:
+        if info.top_k_proven:
             exact = oracles.pagerank(oracles.adjacency(G), oracles.to_vector({seed: 1.0}, G), damping)
             kth = np.sort(exact)[::-1][: len(top)].min()
             for node, value in zip(G, exact, strict=True):
@@ -64,7 +64,7 @@ class TestPersonalizedPagerankLocal:
             fo.personalized_pagerank_local(karate, personalization=0, top_k=5, epsilon=epsilon, full_output=True)[1]
             for epsilon in (1e-1, 1e-8)
         ]
-        assert [info.top_k_certain for info in certain] == [False, True]
+        assert [info.top_k_proven for info in certain] == [False, True]
 
     def test_a_node_never_reached_may_beat_the_top(self):
         """The leaves are too light to be pushed, so the hub gets nothing. Exactly, it beats the heaviest seed."""
@@ -75,14 +75,14 @@ class TestPersonalizedPagerankLocal:
         assert max(exact, key=exact.get) == 0
         top, info = fo.personalized_pagerank_local(G, personalization=seeds, epsilon=0.99, top_k=1, full_output=True)
         assert list(top) == ["isolated"]
-        assert info.top_k_certain is False
+        assert info.top_k_proven is False
 
     def test_top_k_on_directed_graphs_with_dead_ends(self):
         G = nx.DiGraph([(0, 1), (1, 0), (0, 2), (0, 3)])
         top, info = fo.personalized_pagerank_local(G, personalization=0, tol=1e-10, top_k=1, full_output=True)
-        assert (list(top), info.top_k_certain) == ([0], True)
+        assert (list(top), info.top_k_proven) == ([0], True)
         top, info = fo.personalized_pagerank_local(G, personalization=0, tol=1e-10, top_k=3, full_output=True)
-        assert info.top_k_certain is False, "nodes 2 and 3 tie"
+        assert info.top_k_proven is False, "nodes 2 and 3 tie"
 
     def test_forms_of_personalization(self, karate):
         expected = fo.personalized_pagerank_local(karate, personalization={0: 2, 5: 2})
@@ -107,6 +107,19 @@ class TestPersonalizedPagerankLocal:
         found, info = fo.personalized_pagerank_local(G, full_output=True)
         assert len(found) == 3000
         assert info.l1_error <= 1e-6
+
+    @pytest.mark.parametrize("directed", [False, True])
+    def test_default_epsilon_suits_dense_graphs(self, directed):
+        for p in (0.01, 0.8):
+            G = nx.gnp_random_graph(400, p, seed=1, directed=directed)
+            mean_neighbours = sum(map(len, G.adj.values())) / 400
+            assert (mean_neighbours > 20) == (p == 0.8)
+            found, info = fo.personalized_pagerank_local(G, personalization=0, full_output=True)
+            epsilon = 1e-6 * min(1, 20 / mean_neighbours)
+            assert found == pytest.approx(fo.personalized_pagerank_local(G, personalization=0, epsilon=epsilon))
+            assert info.l1_error < 0.01
+            exact = oracles.pagerank(oracles.adjacency(G), np.eye(400)[0], 0.85)
+            assert np.abs(oracles.to_vector(found, G) - exact).sum() <= info.l1_error
 
     def test_a_seed_is_always_found(self):
         star = nx.star_graph(3000)
