@@ -163,13 +163,17 @@ def _add_ppr(parsers: Any) -> None:
     precision.add_argument(
         "--epsilon",
         type=_number,
-        default=1e-6,
-        help="the residual per neighbour that may remain (default: %(default)s)",
+        help="the residual per neighbour that may remain (default: 1e-6, less in dense graphs)",
     )
     precision.add_argument(
         "--tol", metavar="X", type=_number, help="instead of --epsilon: an upper bound on the L1 error"
     )
-    parser.add_argument("--top", metavar="K", type=_whole_number, help="write only the K largest values")
+    parser.add_argument(
+        "--top",
+        metavar="K",
+        type=_whole_number,
+        help="write only the K largest values; without --epsilon and --tol, proven",
+    )
     parser.add_argument("--directed", action="store_true", help="edges lead only from the first node to the second")
     _add_output(parser)
 

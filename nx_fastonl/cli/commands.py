@@ -35,8 +35,8 @@ def first_look(_: Any) -> None:
     longest = max(closest.values())
     for node, value in closest.items():
         lines.append(f"  {node:>3}  {value:.4f}  {'#' * round(40 * value / longest)}")
-    certain = "certain" if info.top_k_certain else "not certain"
-    lines += ["", f"L1 error at most {info.l1_error:.1e}; these ten are {certain}; {info.operations:,} edges walked"]
+    proven = "proven" if info.top_k_proven else "not proven"
+    lines += ["", f"L1 error at most {info.l1_error:.1e}; these ten are {proven}; {info.operations:,} edges walked"]
     sides = online_node_labeling(club, "club")
     lines += [f"Whose side is each member on, asked one by one? {sides.mistakes} mistakes in {len(sides)}"]
     say("\n".join(lines))
@@ -199,11 +199,12 @@ def ppr(arguments: Any) -> None:
         "sources": seeds,
         "alpha": arguments.alpha,
         "l1_error": info.l1_error,
-        "top_certain": info.top_k_certain,
+        "top_proven": info.top_k_proven,
+        "tied": info.tied,
         "operations": info.operations,
     }
-    certain = {None: "", True: "; these are certain to be the largest", False: "; others may be as large"}
-    message = f"{_size_of(source.graph)}; L1 error at most {info.l1_error:.1e}{certain[info.top_k_certain]}"
+    proven = {None: "", True: "; these are proven to be the largest", False: "; others may be as large"}
+    message = f"{_size_of(source.graph)}; L1 error at most {info.l1_error:.1e}{proven[info.top_k_proven]}"
     deliver(Answer({"node": nodes, "value": [values[node] for node in nodes]}, report, message), output, "values")
 
 

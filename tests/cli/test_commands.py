@@ -147,8 +147,8 @@ class TestPageRank:
         assert found.returncode == 0
         assert [int(row["node"]) for row in rows] == list(expected)
         assert_allclose([float(row["value"]) for row in rows], list(expected.values()), rtol=1e-12)
-        assert info.top_k_certain
-        message = f"L1 error at most {info.l1_error:.1e}; these are certain to be the largest"
+        assert info.top_k_proven
+        message = f"L1 error at most {info.l1_error:.1e}; these are proven to be the largest"
         assert found.stderr == f"34 nodes, 78 edges; {message}\n"
 
     def test_directed_with_a_tolerance(self, call, tmp_path):
@@ -169,7 +169,7 @@ class TestPageRank:
         graph = reference(club)
         expected, info = fo.personalized_pagerank_local(graph, personalization=5, epsilon=1e-3, full_output=True)
         assert {row["node"]: row["value"] for row in answer["values"]} == pytest.approx(expected)
-        assert (answer["sources"], answer["alpha"], answer["top_certain"]) == ([5], 0.85, None)
+        assert (answer["sources"], answer["alpha"], answer["top_proven"]) == ([5], 0.85, None)
         assert (answer["l1_error"], answer["operations"]) == (pytest.approx(info.l1_error), info.operations)
 
 
