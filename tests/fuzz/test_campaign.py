@@ -164,7 +164,7 @@ def test_the_exact_matrix_may_be_off_by_its_condition(options):
         ({0: 0.6, 1: 0.3}, True, 2, 1e-9, None),
         ({0: 0.6, 2: 0.1}, False, 2, 0.2, None),
         ({0: 0.6, 2: 0.1}, False, 2, 0.01, "not the top"),
-        ({0: 0.6, 2: 0.1}, True, 2, 0.2, "not the top, but certain"),
+        ({0: 0.6, 2: 0.1}, True, 2, 0.2, "not the top, but proven"),
         ({0: 0.6, 1: 0.2}, False, 2, 0.05, "off by"),
         ({0: 0.6, 1: 0.3, 2: 0.1, 4: 1e-12}, True, 9, 1e-9, None),
     ],
@@ -173,7 +173,7 @@ def test_the_exact_matrix_may_be_off_by_its_condition(options):
 def test_the_top_k(found, certain, top_k, error, message):
     graph = fo.CSRGraph.from_edges([0, 1], [1, 2], n=5)
     exact = [Decimal(value) for value in ("0.6", "0.3", "0.1", "0", "0")]
-    info = SimpleNamespace(l1_error=error, top_k_certain=certain)
+    info = SimpleNamespace(l1_error=error, top_k_proven=certain, tied=())
     if message is None:
         check_top(graph, found, info, top_k, exact)
     else:

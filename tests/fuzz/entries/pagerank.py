@@ -1,5 +1,7 @@
 """PageRank in three ways, against the exact vector: the L1 error that is promised is never exceeded."""
 
+from itertools import combinations
+
 import networkx as nx
 import numpy as np
 
@@ -60,6 +62,10 @@ def _local(draw):
         )
     options["weight"] = draw.choice(["weight", "weight", "weight", None])
     seeds = _seeds(draw, G)
+    proves = "top_k" in options and "tol" not in options and draw.chance(0.5)
+    if proves:
+        del options["epsilon"]
+        options["max_operations"] = inputs.parameter(draw, lambda: draw.choice([10**5, 1, 100, 10**30]))
     draw.note(G=G, alpha=alpha, personalization=seeds, **options)
     try:
         found, info = fo.personalized_pagerank_local(G, alpha, seeds, full_output=True, **options)
@@ -81,10 +87,12 @@ def _local(draw):
         check(info.l1_error <= float(options["tol"]), "l1_error {} above tol {}", info.l1_error, options["tol"])
     if top_k is not None:
         check_top(graph, found, info, top_k, exact)
+    if proves and info.top_k_proven:
+        check_order(graph, found, info, exact)
     isolated = any(graph.neighbor_counts(graph.index(node)) == 0 for node in start)
     if (
         seeds is not None
-        and not options.get("tol")
+        and not (options.get("tol") or proves)
         and not (graph.is_directed() or graph.weights is not None or isolated)
     ):
         neighbours = np.diff(graph.indptr).tolist()
@@ -102,15 +110,20 @@ def _local(draw):
 
 
 def check_top(graph, found, info, top_k, exact):
-    """The values are right within their error, and so is the choice of nodes; where it is certain, it is right."""
+    """The values are right within their error, and so is the choice of nodes; where it is proven, it is right.
+
+    Groups of ties may go on with nodes that are left out.
+    """
     check(len(found) <= top_k and list(found.values()) == sorted(found.values(), reverse=True), "top k: {}", found)
     rows = {graph.index(node) for node in found}
     worst = min((exact[u] for u in rows), default=ZERO)
     best = max((exact[u] for u in range(len(graph)) if u not in rows), default=ZERO)
     check(best - worst <= 2 * number(info.l1_error), "not the top: {}; left out {:.6g}", found, best)
     # Where all nodes are asked for, those with the value 0 are left out of the dict, and there is nothing to prove.
-    if info.top_k_certain and top_k < len(graph):
-        check(best < worst, "not the top, but certain: {}; left out {:.6g}", found, best)
+    if info.top_k_proven and top_k < len(graph):
+        tied = {graph.index(node) for group in info.tied for node in group}
+        best = max((exact[u] for u in range(len(graph)) if u not in rows | tied), default=ZERO)
+        check(best < worst or len(rows) < top_k, "not the top, but proven: {}; left out {:.6g}", found, best)
     for node, value in found.items():
         off = abs(number(value) - exact[graph.index(node)])
         check(
@@ -120,6 +133,15 @@ def check_top(graph, found, info, top_k, exact):
             off,
             info.l1_error,
         )
+
+
+def check_order(graph, found, info, exact):
+    """The order is that of the exact values, apart from ties."""
+    group_of = {graph.index(node): i for i, group in enumerate(info.tied) for node in group}
+    rows = [graph.index(node) for node in found]
+    for u, v in combinations(rows, 2):
+        same = u in group_of and group_of[u] == group_of.get(v)
+        check(same or exact[u] > exact[v], "order of {}: {:.6g} before {:.6g}", found, exact[u], exact[v])
 
 
 def _as_masses(graph, seeds):
