@@ -88,14 +88,14 @@ print(table.to_string(index=False))
 # %%
 # How sure is that?
 # -----------------
-# ``info.l1_error`` bounds the distance to the exact vector. ``info.top_k_certain`` is True if there is a proof that
+# ``info.l1_error`` bounds the distance to the exact vector. ``info.top_k_proven`` is True if there is a proof that
 # the nodes returned have the k largest values of the exact vector. It says nothing about their order. So, to know
 # whether these are the ten best books, we ask for exactly as many nodes as it takes to reach the tenth book.
 
 nodes_to_tenth = list(top).index(ten_books[-1]) + 1
 _, info = query(someone, top_k=nodes_to_tenth)
 print(
-    f"the first {nodes_to_tenth} nodes hold ten unread books; certain: {info.top_k_certain}"
+    f"the first {nodes_to_tenth} nodes hold ten unread books; proven: {info.top_k_proven}"
 )
 print(f"L1 error at most {info.l1_error:.1e}")
 
@@ -141,7 +141,7 @@ for tol in [1e-1, 1e-2, 1e-3, 1e-4, 1e-5]:
         top, info = query(name, tol)
         milliseconds = 1e3 * (time.perf_counter() - start)
         rows.append(
-            (tol, milliseconds, wanted in unread(name, top)[:10], info.top_k_certain)
+            (tol, milliseconds, wanted in unread(name, top)[:10], info.top_k_proven)
         )
 
 cost = pd.DataFrame(
