@@ -1,4 +1,4 @@
-.PHONY: help build checked sanitize test wheel oldest newest networkx lint docs bench fuzz
+.PHONY: help build checked sanitize test wheel oldest newest networkx clients lint docs bench fuzz
 
 help:  ## List the targets
 	@grep -E '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 12
@@ -26,6 +26,9 @@ newest:  ## Run the test suite with the newest versions of everything; PYTHON=..
 
 networkx:  ## Run the whole test suite of NetworkX through the backend
 	cd "$$(mktemp -d)" && NETWORKX_TEST_BACKEND=fastonl NETWORKX_FALLBACK_TO_NX=True python -m pytest -q -p no:cacheprovider --pyargs networkx
+
+clients:  ## Run the graph tests of programs that use NetworkX, plain and through the backend; CLIENTS=... names some
+	python -m tests.clients $(CLIENTS)
 
 lint:  ## Check style, spelling and types
 	.ci/lint
