@@ -57,13 +57,16 @@ def other_outcomes(calls):
 def difference(call):
     """What a stable sort by value puts in another order; None if nothing."""
     plain, through = np.array(call["networkx"]["values"]), np.array(call["values"])
+    changed = list(pairs_in_another_order(by_value(plain), by_value(through)))
+    if not changed:
+        return None
     exact = exact_vector(call)
     found = {}
-    for u, v in pairs_in_another_order(by_value(plain), by_value(through)):
+    for u, v in changed:
         both = [None if vector is None else (vector[u], vector[v]) for vector in (plain, through, exact)]
         found.setdefault(verdict(*both), []).append(((call["nodes"][u], call["nodes"][v]), *both))
     pairs = tuple(Pairs(name, len(listed), *listed[0]) for name, listed in found.items())
-    return Difference(call["test"], call["function"], len(plain), call["input"]["directed"], pairs) if pairs else None
+    return Difference(call["test"], call["function"], len(plain), call["input"]["directed"], pairs)
 
 
 def pairs_in_another_order(order, other):

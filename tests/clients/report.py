@@ -93,5 +93,5 @@ def details(trial):
         for pairs in found.pairs:
             lines.append(f"    {pairs.verdict}. Pairs: {pairs.count}, first {pairs.nodes[0]} and {pairs.nodes[1]}")
             vectors = {"plain": pairs.plain, "backend": pairs.through, "exact": pairs.exact}
-            lines += [f"      {name:8}{pair[0]:.16f} {pair[1]:.16f}" for name, pair in vectors.items() if pair]
+            lines += [f"      {name:8}{pair[0]:.18f} {pair[1]:.18f}" for name, pair in vectors.items() if pair]
     return ["", f"{trial.client.name}: what differs", *lines] if lines else []

@@ -71,6 +71,12 @@ def test_same_order_with_other_values_is_no_difference():
     assert rankings.compare([call(nx.star_graph(3), through={0: 1e-3})]) == []
 
 
+def test_empty_graph_has_no_ranking():
+    values = {"nodes": [], "values": []}
+    empty = {"test": "test", "function": "pagerank", "input": recorder.described(nx.pagerank, (nx.Graph(),), {})}
+    assert rankings.compare([empty | values | {"networkx": values}]) == []
+
+
 def test_calls_that_raise_are_no_ranking_but_an_outcome():
     good, bad = call(nx.path_graph(4)), {"raised": "ZeroDivisionError"}
     both, one = {"test": "both", "networkx": bad} | bad, {"test": "one", "networkx": bad, "values": [1.0]}
