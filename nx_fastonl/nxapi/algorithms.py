@@ -22,7 +22,7 @@ from nx_fastonl.graph.convert import as_csr_graph
 from nx_fastonl.graph.csr import CSRGraph, csr_graph_of
 from nx_fastonl.graph.live import LiveGraph
 from nx_fastonl.graph.products import transpose_times
-from nx_fastonl.graph.vectors import SparseVector
+from nx_fastonl.graph.vectors import SparseVector, dense_vector
 from nx_fastonl.push.pagerank import everywhere, pagerank_vector, smallest_tolerance
 
 if TYPE_CHECKING:
@@ -79,12 +79,12 @@ def pagerank(
     # NetworkX begins with the uniform vector, which may be the very answer where all degrees are equal.
     if nstart is None and len(seeds[0]) == len(graph) and graph.degrees.min() == graph.largest_degree:
         start = everywhere(graph)
-    guess = None if start is None else _dense(graph, *start)
+    guess = None if start is None else dense_vector(graph, *start)
     # Scaling to a sum of 1 may double the error that the push leaves. No L1 error is above 2.
     found = pagerank_vector(
         graph, seeds, jumps, alpha, tol=0.5 * min(as_float(l1_error), 2.0), start=guess, keep_ties=keeps_ties
     )
-    values = _dense(graph, found.nodes, found.values)
+    values = dense_vector(graph, found.nodes, found.values)
     values /= values.sum()
     return _by_node(G, graph, with_ties(values, TIE) if keeps_ties else values)
 
@@ -108,7 +108,7 @@ def power_iteration_ends(
     start = everywhere(graph) if nstart is None else _scaled(graph, nstart)
     if seeds is None or jumps is None or start is None:
         return False
-    p, q, x = (_dense(graph, *vector) for vector in (seeds, jumps, start))
+    p, q, x = (dense_vector(graph, *vector) for vector in (seeds, jumps, start))
     is_dangling = graph.degrees == 0.0
     share = alpha / np.where(is_dangling, 1.0, graph.degrees)
     for _ in range(max_iter):
@@ -266,12 +266,6 @@ def _scaled(graph: CSRGraph, masses: Mapping[Hashable, float]) -> SparseVector |
     return np.array([u for u, _ in known]), values / math.fsum(values)
 
 
-def _dense(graph: CSRGraph, rows: NDArray[np.integer], values: NDArray[np.float64]) -> NDArray[np.float64]:
-    vector = np.zeros(len(graph))
-    vector[rows] = values
-    return vector
-
-
 def _check_nodelist(graph: CSRGraph, nodelist: Sequence[Hashable]) -> None:
     unknown = {node for node in nodelist if node not in graph}
     if unknown:
@@ -280,7 +274,7 @@ def _check_nodelist(graph: CSRGraph, nodelist: Sequence[Hashable]) -> None:
         raise nx.NetworkXError("nodelist contains duplicates.")
 
 
-def _by_node(G: Graph, graph: CSRGraph, values: NDArray[np.float64]) -> dict[Any, float]:
+def _by_node(G: _Graph, graph: CSRGraph, values: NDArray[np.float64]) -> dict[Any, float]:
     # The caller's node objects: to make numbers anew takes half the time of making the dict.
     nodes = G.adjacency if isinstance(G, LiveGraph) else graph.nodes
     return dict(zip(nodes, values.tolist(), strict=True))

@@ -12,7 +12,9 @@ class Effort:
     pushes: int
     epochs: int
     decay: float
-    def __init__(self, max_operations: int, max_epochs: int, cancelled: NDArray[np.uint8]) -> None: ...
+    def __init__(
+        self, max_operations: int, max_epochs: int, cancelled: NDArray[np.uint8], operations: int = 0
+    ) -> None: ...
 
 def push(
     system: SystemView,

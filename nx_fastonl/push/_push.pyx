@@ -41,8 +41,11 @@ cdef class Effort:
     Setting ``cancelled[0]`` from another thread ends it with KeyboardInterrupt.
     """
 
-    def __init__(self, int64_t max_operations, int64_t max_epochs, const unsigned char[::1] cancelled):
-        self.operations = self.pushes = self.epochs = 0
+    def __init__(
+        self, int64_t max_operations, int64_t max_epochs, const unsigned char[::1] cancelled, int64_t operations=0
+    ):
+        self.operations = operations
+        self.pushes = self.epochs = 0
         self.decay = 0.0
         self.max_operations = max_operations
         self.max_epochs = max_epochs

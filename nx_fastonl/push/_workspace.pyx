@@ -57,6 +57,12 @@ cdef class Workspace:
         self._residuals[sources] += masses
         self.n_touched += len(new)
 
+    def resume(self, estimate, residual):
+        """Take estimates and residuals of all nodes into an empty workspace."""
+        touched = np.flatnonzero((estimate != 0.0) | (residual != 0.0))
+        self.start(touched, residual[touched])
+        np.asarray(self.estimate)[touched] = estimate[touched]
+
     def residual_mass(self):
         """The sum of the magnitudes of all residuals."""
         return float(np.abs(self._residuals[self._touched[: self.n_touched]]).sum())

@@ -52,7 +52,7 @@ class PushResult:
 
 def local_push(
     system: LinearSystem,
-    sources: Sequence[int] | NDArray[np.intp],
+    sources: Sequence[int] | NDArray[np.integer],
     masses: Sequence[float] | NDArray[np.float64],
     epsilon: float,
     *,

@@ -220,10 +220,11 @@ def personalized_pagerank_local(
         proven, as a set and in their order, or `max_operations` are used up.
     max_operations : int, optional
         How many edges may be walked for that proof. By default 20 times the edges of the graph, where an undirected
-        edge counts twice, as it is walked from both ends. The node that is being pushed at the end is finished.
+        edge counts twice, as it is walked from both ends; if the seeds cover the graph, after all rows have been
+        computed at once. The node that is being pushed at the end is finished.
     n_jobs : int, optional
-        Threads for a vector that covers the graph, where `tol` is given: all rows are then computed at once.
-        By default 1; -1 for one per core. The result does not depend on it.
+        Threads for a vector that covers the graph, with `tol` or `top_k`: all rows are then computed at once. By
+        default 1; -1 for one per core. The result does not depend on it.
     unknown : {"error", "skip"}, default "error"
         What to do with nodes of `personalization`, `nstart` and `dangling` that are not in the graph. ``nx.pagerank``
         skips them.
@@ -268,7 +269,7 @@ def personalized_pagerank_local(
 
     Nodes in one group are twins, whose values are equal because swapping them leaves the graph as it was, or they
     differ by so little that rounding errors hide it. The values are as exact as the proof needs, within
-    ``info.l1_error``. If the proof fails, the largest values found are returned. `nstart` and `n_jobs` are not used.
+    ``info.l1_error``. If the proof fails, the largest values found are returned. `nstart` is not used.
 
     With `epsilon` or `tol`, ``info.top_k_proven`` claims only that no other node has a larger value. The order is not
     looked at.
@@ -323,15 +324,15 @@ def personalized_pagerank_local(
     jumps = None if dangling is None else distribution(graph, dangling, "dangling", unknown)
 
     if top_k is not None and proves:
-        largest = largest_values(graph, seeds, jumps, alpha, top_k, max_operations, max_iter)
-        pagerank = dict_from_arrays(graph.nodes, largest.rows, largest.values)
-        return (pagerank, _info_of_largest(graph, largest, alpha)) if full_output else pagerank
+        largest = largest_values(graph, seeds, jumps, alpha, top_k, max_operations, max_iter, n_jobs)
+        top = dict_from_arrays(graph.nodes, largest.rows, largest.values)
+        return (top, _info_of_largest(graph, largest, alpha)) if full_output else top
 
     found = pagerank_vector(graph, seeds, jumps, alpha, epsilon, tol, max_iter, start=start, n_jobs=n_jobs)
     nodes, values, certain = found.nodes, found.values, None
     if top_k is not None:
-        top = np.argsort(-values, kind="stable")[:top_k]
-        nodes, values, certain = nodes[top], values[top], _top_is_certain(graph, found, top, top_k)
+        order = np.argsort(-values, kind="stable")[:top_k]
+        nodes, values, certain = nodes[order], values[order], _top_is_certain(graph, found, order, top_k)
     pagerank = dense_vector(graph, nodes, values) if as_array else dict_from_arrays(graph.nodes, nodes, values)
     if not full_output:
         return pagerank

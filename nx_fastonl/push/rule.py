@@ -9,12 +9,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from nx_fastonl.graph.csr import CSRGraph
+from nx_fastonl.graph.vectors import dense_vector
+from nx_fastonl.push._substitution import substitute
 from nx_fastonl.push.local import NEVER_CANCELLED, PushResult, local_push
 from nx_fastonl.push.system import LinearSystem
 from nx_fastonl.push.whole import solve_everywhere
 
-# A vector covers the graph if at least this fraction of the nodes are sources, or if
-# a push that has to reach a tolerance has walked the edges of the graph this many times.
+# A vector covers the graph if at least this fraction of the nodes are sources, or if a push that has to reach a
+# tolerance has walked the edges of the graph this many times.
 COVERING_FRACTION = 0.125
 COVERING_SWEEPS = 4
 
@@ -45,7 +47,7 @@ def push_or_pull(
     """
     graph = system.graph
 
-    def push(rows: NDArray[np.intp], values: NDArray[np.float64], max_operations: int | None = None) -> PushResult:
+    def push(rows: NDArray[np.integer], values: NDArray[np.float64], max_operations: int | None = None) -> PushResult:
         return local_push(
             system,
             rows,
@@ -60,14 +62,14 @@ def push_or_pull(
     if mass_tolerance is None or max_epochs is not None:
         if guess is None:
             return push(sources, masses)
-        return _push_rest(system, _everywhere(graph, sources, masses), guess, push, mass_tolerance)
+        return _push_rest(system, dense_vector(graph, sources, masses), guess, push, mass_tolerance)
     walked = NOTHING_WALKED
-    if not keep_ties and guess is None and len(sources) < COVERING_FRACTION * len(graph):
+    if not (keep_ties or guess is not None or cover(graph, sources)):
         walked = push(sources, masses, COVERING_SWEEPS * len(graph.indices))
         if walked.converged:
             return walked
-        guess = _everywhere(graph, walked.nodes, walked.estimate)
-    source = _everywhere(graph, sources, masses)
+        guess = dense_vector(graph, walked.nodes, walked.estimate)
+    source = dense_vector(graph, sources, masses)
     found = solve_everywhere(
         system, source, mass_tolerance, guess=guess, keep_ties=keep_ties, n_jobs=n_jobs, cancelled=cancelled
     )
@@ -86,27 +88,31 @@ def push_or_pull(
     )
 
 
+def cover(graph: CSRGraph, sources: NDArray[np.integer]) -> bool:
+    """Whether so many nodes are sources that nothing is local."""
+    return len(sources) >= COVERING_FRACTION * len(graph)
+
+
 def _push_rest(
     system: LinearSystem,
     source: NDArray[np.float64],
     guess: NDArray[np.float64],
-    push: Callable[[NDArray[np.intp], NDArray[np.float64]], PushResult],
+    push: Callable[[NDArray[np.integer], NDArray[np.float64]], PushResult],
     mass_tolerance: float | None,
 ) -> PushResult:
     """Push what the guess lacks; again if rounding errors of many pushes have added up to more than the tolerance."""
-    rows, estimate = np.arange(len(guess)), guess.copy()
-    transposed, pivots = system.graph.shared_matrix.T, system.pivots(rows)
-    residual = source + transposed @ estimate - pivots * estimate
+    nodes, estimate = np.arange(len(guess), dtype=np.int32), guess.copy()
+
+    def left() -> NDArray[np.float64]:
+        residual = source.copy()
+        substitute(system.view, nodes, estimate, np.zeros_like(estimate), residual)
+        return residual
+
+    residual = left()
     for _ in range(MAX_IMPROVEMENTS):
-        result = push(rows, residual)
+        result = push(nodes, residual)
         estimate[result.nodes] += result.estimate
-        residual = source + transposed @ estimate - pivots * estimate
+        residual = left()
         if not result.converged or mass_tolerance is None or np.abs(residual).sum() <= mass_tolerance:
             break
-    return replace(result, nodes=rows.astype(np.int32), estimate=estimate, residual=residual)
-
-
-def _everywhere(graph: CSRGraph, rows: NDArray[np.integer], values: NDArray[np.float64]) -> NDArray[np.float64]:
-    vector = np.zeros(len(graph))
-    vector[rows] = values
-    return vector
+    return replace(result, nodes=nodes, estimate=estimate, residual=residual)

@@ -10,12 +10,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from nx_fastonl.graph.csr import CSRGraph
-from nx_fastonl.graph.vectors import SparseVector
+from nx_fastonl.graph.vectors import SparseVector, dense_vector
 from nx_fastonl.push import _push, _top
 from nx_fastonl.push._workspace import Workspace
 from nx_fastonl.push.local import FIRST_EPSILON_FACTOR, NEVER_CANCELLED, SMALLEST_EPSILON, UNLIMITED
+from nx_fastonl.push.rule import cover
 from nx_fastonl.push.system import LinearSystem
 from nx_fastonl.push.twins import twins_of
+from nx_fastonl.push.whole import solve_everywhere
 
 __all__ = ["SWEEPS", "LargestValues", "largest_values"]
 
@@ -25,6 +27,8 @@ SWEEPS = 20
 # walked as many edges as the graph has. Then one more round costs little more than a check.
 FIRST_EPSILON = 1e-5
 LOCAL_DROP, GLOBAL_DROP = 1 / 4, 1 / 16
+# Where the seeds cover the graph, rows pull until this mass is left.
+PULLED_TOLERANCE = 1e-6
 # Below this epsilon, whether only rounding errors are left is looked at.
 LIMIT_EPSILON = 1e-13
 # Sums of many bounds are themselves rounded, by far less than this.
@@ -88,20 +92,34 @@ def largest_values(
     k: int,
     max_operations: int | None = None,
     max_epochs: int | None = None,
+    n_jobs: int | None = None,
 ) -> LargestValues:
     """One push, whose epsilon falls until the k largest values are proven, or `max_operations` edges were walked.
 
-    Walks that reach a dead end jump to `jumps`, by default back to the seeds.
+    Walks that reach a dead end jump to `jumps`, by default back to the seeds. If the seeds cover the graph, and neither
+    edges nor epochs are limited, all rows pull first, and the push goes on from what they leave.
     """
+    system = LinearSystem(graph, shift=0.0, slope=1.0 / damping)
+    pulled = None
+    if max_operations is None and max_epochs is None and cover(graph, seeds[0]):
+        pulled = solve_everywhere(system, dense_vector(graph, *seeds), PULLED_TOLERANCE, n_jobs=n_jobs)
+    operations = 0 if pulled is None else pulled.operations
     if max_operations is None:
-        max_operations = SWEEPS * len(graph.indices)
+        max_operations = operations + SWEEPS * len(graph.indices)
     effort = _push.Effort(
-        min(max_operations, UNLIMITED), UNLIMITED if max_epochs is None else min(max_epochs, UNLIMITED), NEVER_CANCELLED
+        min(max_operations, UNLIMITED),
+        UNLIMITED if max_epochs is None else min(max_epochs, UNLIMITED),
+        NEVER_CANCELLED,
+        operations,
     )
     epsilon = FIRST_EPSILON * float(seeds[1].max())
     first_epsilon = FIRST_EPSILON_FACTOR * epsilon
     with graph.scratch(Workspace) as work:
-        search = _Search(graph, seeds, jumps, damping, k, work, effort)
+        if pulled is None:
+            work.start(*seeds)
+        else:
+            work.resume(pulled.estimate, pulled.residual)
+        search = _Search(system, seeds, jumps, damping, k, work, effort)
         while True:
             converged = _push.push(
                 search.system.view,
@@ -137,7 +155,7 @@ class _Search:
 
     def __init__(
         self,
-        graph: CSRGraph,
+        system: LinearSystem,
         seeds: SparseVector,
         jumps: SparseVector | None,
         damping: float,
@@ -145,14 +163,13 @@ class _Search:
         work: Workspace,
         effort: _push.Effort,
     ) -> None:
-        self.system = LinearSystem(graph, shift=0.0, slope=1.0 / damping)
-        self._graph, self._seeds, self._jumps = graph, seeds, jumps
+        graph = system.graph
+        self.system, self._graph, self._seeds, self._jumps = system, graph, seeds, jumps
         self._damping, self._k, self._work, self._effort = damping, min(k, len(graph)), work, effort
         self._symmetric = jumps is None and not graph.is_directed()
         self._stopped = 0.0  # the sum of the estimates in dead ends
         self._sent_on = 0.0  # the mass that left them for `jumps`
         self._edges_read = 0  # to find the edges into a node of a directed graph
-        work.start(*seeds)
 
     def rank(self, *, with_rounding: bool = False) -> _Ranking:
         values, rows, above, below, self._stopped, pushed = _top.survey(

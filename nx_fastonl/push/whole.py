@@ -12,7 +12,7 @@ from typing import Any, NamedTuple, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from nx_fastonl.push import _acyclic, _bicgstab, _whole
+from nx_fastonl.push import _bicgstab, _substitution, _whole
 from nx_fastonl.push._pulled import PulledRows
 from nx_fastonl.push.local import NEVER_CANCELLED
 from nx_fastonl.push.system import LinearSystem
@@ -31,8 +31,8 @@ LEAST_GAIN = 0.5
 SINGLE_RANGE = 1e-30, 1e30
 # Where a step settles less than this fraction of the mass, rounding errors of single precision would grow too large.
 SLOW_FRACTION = 1e-3
-# Where ties are kept, a directed graph is solved until this fraction of the mass is left, divided by what a step settles:
-# little more than rounding errors.
+# Where ties are kept, a directed graph is solved until this fraction of the mass is left, divided by that which a step
+# settles: little more than rounding errors.
 TIES_TOLERANCE = 2e-15
 # With fewer entries, Gauss-Seidel sweeps in one compiled loop take less time than the calls that BiCGSTAB is made of.
 FEW_ENTRIES = 12_000
@@ -111,19 +111,19 @@ def _solve_directed(
     every_node = np.arange(len(source), dtype=np.int32)
     estimate, residual = np.zeros_like(source), source.copy()
     if guess is not None:
-        _acyclic.add(system.view, every_node, guess, estimate, residual)
+        _substitution.substitute(system.view, every_node, guess, estimate, residual)
     if keep_ties:
         tolerance = min(tolerance, TIES_TOLERANCE / (1.0 - system.radius) * float(np.abs(source).sum()))
-    upstream, core, downstream = _acyclic.peel(system.view)
-    _acyclic.settle(system.view, upstream, estimate, residual)
+    upstream, core, downstream = _substitution.peel(system.view)
+    _substitution.settle(system.view, upstream, estimate, residual)
     rows = PulledRows(system.view, core, directed=True)
     n_entries = int(rows.ends[-1])
     with Threads(rows.ends, n_jobs) as threads:
         rounds = Rounds(rows, system.radius, threads, np.float32, cancelled)
         solve = rounds.gauss_seidel if n_entries < FEW_ENTRIES else rounds.bicgstab
         z, _, _ = rounds.refine(solve, residual[rows.order], tolerance, None)
-    _acyclic.add(system.view, rows.order, z, estimate, residual)
-    _acyclic.settle(system.view, downstream, estimate, residual)
+    _substitution.substitute(system.view, rows.order, z, estimate, residual)
+    _substitution.settle(system.view, downstream, estimate, residual)
     mass = float(np.abs(residual).sum())
     return WholeSolution(estimate, residual, mass, rounds.n_steps * n_entries + len(system.graph.indices))
 

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from numpy.testing import assert_allclose
 
 import nx_fastonl as fo
-from nx_fastonl.push import _acyclic, rule, whole
+from nx_fastonl.push import _substitution, rule, whole
 from nx_fastonl.push.rule import push_or_pull
 from nx_fastonl.push.system import LinearSystem
 from nx_fastonl.push.whole import chebyshev_omegas, solve_everywhere
@@ -135,7 +135,7 @@ def test_another_thread_can_end_it(directed):
 @given(small_graphs(directed=True))
 def test_peeling_finds_what_is_on_no_cycle_and_between_none(G):
     graph = fo.CSRGraph.from_networkx(G)
-    upstream, core, downstream = (part.tolist() for part in _acyclic.peel(pagerank_system(graph).view))
+    upstream, core, downstream = (part.tolist() for part in _substitution.peel(pagerank_system(graph).view))
     assert sorted(upstream + core + downstream) == list(range(len(G)))
     names = [graph.nodes[u] for u in upstream + core + downstream]
     place = {node: i for i, node in enumerate(names)}

@@ -88,7 +88,7 @@ def settle(SystemView system, const node_t[::1] nodes, double[::1] estimate, dou
             _push(system, nodes[i], residual[nodes[i]] / _pivot(system, nodes[i]), estimate, residual)
 
 
-def add(
+def substitute(
     SystemView system, const node_t[::1] nodes, const double[::1] values, double[::1] estimate, double[::1] residual
 ):
     """Add values to the estimates of nodes; residuals change so that ``H @ estimate + residual`` does not."""

@@ -7,7 +7,7 @@ def peel(system: SystemView) -> tuple[NDArray[np.int32], NDArray[np.int32], NDAr
 def settle(
     system: SystemView, nodes: NDArray[np.int32], estimate: NDArray[np.float64], residual: NDArray[np.float64]
 ) -> None: ...
-def add(
+def substitute(
     system: SystemView,
     nodes: NDArray[np.int32],
     values: NDArray[np.float64],
