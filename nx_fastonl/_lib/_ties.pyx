@@ -1,6 +1,6 @@
 """Values that are equal up to rounding errors made equal."""
 
-from libc.stdint cimport uint64_t
+from libc.stdint cimport int32_t, uint64_t
 from libc.string cimport memcpy
 
 import numpy as np
@@ -17,11 +17,12 @@ cdef enum:
 def with_ties(const double[::1] values, double gap):
     """Values that are not negative; those that differ by no more than this fraction, at least 1e-12, are made equal.
 
-    Each group of values gets one of them. A group goes on as long as the next larger value is within the gap.
+    Each group of values gets the first of them, and goes on as long as values are within the gap of that. So no value
+    changes by more than the gap.
     """
     cdef Py_ssize_t n = values.shape[0]
     tied = np.empty(n)
-    _make_equal(values, gap, _sorted(values), tied)
+    _make_equal(values, gap, np.argsort(values).astype(np.int32) if n < CELLS else _sorted(values), tied)
     return tied
 
 
@@ -29,9 +30,9 @@ def _sorted(const double[::1] values):
     """The order of the values by their upper bits: a radix sort, in time proportional to their number."""
     cdef Py_ssize_t n = values.shape[0], i, cell, total, count
     cdef int digit, shift
-    keys, order, other_order = np.empty(n, np.uint64), np.arange(n), np.empty(n, np.intp)
+    keys, order, other_order = np.empty(n, np.uint64), np.arange(n, dtype=np.int32), np.empty(n, np.int32)
     cdef uint64_t[::1] key = keys
-    cdef Py_ssize_t[::1] here = order, there = other_order
+    cdef int32_t[::1] here = order, there = other_order
     cdef Py_ssize_t[::1] starts = np.empty(CELLS, np.intp)
     with nogil:
         for i in range(n):
@@ -54,13 +55,12 @@ def _sorted(const double[::1] values):
     return order
 
 
-cdef void _make_equal(const double[::1] values, double gap, const Py_ssize_t[::1] order, double[::1] tied) noexcept:
+cdef void _make_equal(const double[::1] values, double gap, const int32_t[::1] order, double[::1] tied) noexcept:
     cdef Py_ssize_t i
-    cdef double shared = 0.0, largest = 0.0, value
+    cdef double shared = 0.0, value
     with nogil:
         for i in range(order.shape[0]):
             value = values[order[i]]
-            if i == 0 or value - largest > gap * value:
+            if i == 0 or value - shared > gap * value:
                 shared = value
-            largest = max(largest, value)  # values that agree in their upper bits come in any order
             tied[order[i]] = shared

@@ -52,10 +52,10 @@ def pagerank(
     *,
     l1_error: float | None = None,
 ) -> dict[Any, float]:
-    """``nx.pagerank``, to the L1 error that is given. By default, `tol` gives it on directed graphs.
+    """``nx.pagerank``, to the L1 error that is given.
 
-    On undirected graphs the default is an answer up to rounding, in which nodes that are alike have equal values. This
-    ends whatever `max_iter` is. Where power iteration cannot give an answer, it raises as NetworkX does.
+    By default `tol` gives it, and nodes that are alike have equal values. This ends whatever `max_iter` is. Where power
+    iteration cannot give an answer, it raises as NetworkX does.
     """
     if _is_empty(G):
         return {}

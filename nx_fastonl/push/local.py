@@ -43,7 +43,9 @@ class PushResult:
     def pushed(self) -> tuple[NDArray[np.int32], NDArray[np.float64]]:
         """The nodes that were pushed, often many fewer than were touched, and their estimates."""
         where = np.flatnonzero(self.estimate)
-        return self.nodes[where], self.estimate[where]
+        return (
+            (self.nodes, self.estimate) if len(where) == len(self.nodes) else (self.nodes[where], self.estimate[where])
+        )
 
     @property
     def residual_mass(self) -> float:

@@ -491,10 +491,11 @@ def pagerank_vector(
     def walk(vector: SparseVector) -> tuple[PushResult, NDArray[np.int32], NDArray[np.float64], float]:
         result = push(vector)
         nodes, estimate = result.pushed()
-        degrees = graph.degrees[nodes]
         # No value is negative. What a guess or a pull has below zero is wrong, and the error without it is smaller.
         values = np.maximum((1.0 - damping) * system.pivots(nodes) * estimate, 0.0)
-        leak = damping / (1.0 - damping) * float(values[degrees == 0.0].sum()) if graph.has_dead_ends else 0.0
+        if not graph.has_dead_ends:
+            return result, nodes, values, 0.0
+        leak = damping / (1.0 - damping) * float(values[graph.degrees[nodes] == 0.0].sum())
         return result, nodes, values, leak
 
     result, nodes, values, leak = walk(seeds)

@@ -23,7 +23,7 @@ __all__ = ["WholeSolution", "solve_everywhere"]
 # steps in which mass settles. Then the residual is computed anew, in double precision.
 LARGEST_GAIN = 4.0
 # Chebyshev's bound is one on the energy of an error. How much larger the L1 norm may be depends on how the mass
-# was spread at first: see `Rounds.spread`. This power of that bound was seen from one node, and from all nodes.
+# was spread at first: see `Rounds.chebyshev`. This power of that bound was seen from one node, and from all nodes.
 SPREAD_POWER = 0.7
 # A round that makes the residual smaller by less than this has met rounding errors, or does not converge.
 LEAST_GAIN = 0.5
@@ -38,6 +38,8 @@ TIES_TOLERANCE = 2e-15
 FEW_ENTRIES = 12_000
 # With fewer entries each, threads wait for each other longer than they work.
 ENTRIES_PER_THREAD = 50_000
+
+TINY = float(np.finfo(float).tiny)
 
 Float32s = NDArray[np.float32]
 Float64s = NDArray[np.float64]
@@ -138,8 +140,7 @@ class Rounds:
         self.n_steps = 0
         threads.run(rows.fill)
         self.pivots = np.asarray(rows.pivots)
-        fits = self.pivots.min(initial=1.0) > SINGLE_RANGE[0] and self.pivots.max(initial=1.0) < SINGLE_RANGE[1]
-        self.precision = precision if fits and 1.0 - radius > SLOW_FRACTION else np.float64
+        self.precision = np.float32 if precision == np.float32 and self._fits_single_precision() else np.float64
         self.gain = float(np.finfo(self.precision).eps) * max(LARGEST_GAIN, 0.5 / (1.0 - radius))
 
     def refine(
@@ -150,7 +151,7 @@ class Rounds:
         if start is not None:
             z, (residual, mass) = start, self.residual(b, start)
         while mass > tolerance:
-            wanted = max(0.9 * tolerance / mass, np.finfo(float).tiny)
+            wanted = max(0.9 * tolerance / mass, TINY)
             n_rounds = math.ceil(math.log(wanted) / math.log(self.gain))
             next_z = z + solve(residual, wanted ** (1.0 / n_rounds))
             next_residual, next_mass = self.residual(b, next_z)
@@ -163,11 +164,9 @@ class Rounds:
                 solve = self.gauss_seidel
         return z, residual, mass
 
-    def spread(self, source: Float64s) -> float:
-        """How much larger the L1 norm may be than the norm of 1 / pivot, compared to the same for this vector."""
-        masses = np.abs(source).sum(axis=0)
-        norms = np.sqrt(self.pivots.sum() * (np.square(source).T / self.pivots).sum(axis=-1))
-        return max(1.0, float((norms / np.maximum(masses, np.finfo(float).tiny)).max()))
+    def _fits_single_precision(self) -> bool:
+        smallest, largest = self.pivots.min(initial=1.0), self.pivots.max(initial=1.0)
+        return 1.0 - self.radius > SLOW_FRACTION and smallest > SINGLE_RANGE[0] and largest < SINGLE_RANGE[1]
 
     def residual(self, b: Float64s, z: Float64s) -> tuple[Float64s, float]:
         """What z lacks, and its mass."""
@@ -179,15 +178,19 @@ class Rounds:
     def chebyshev(self, source: Float64s, factor: float) -> Float64s:
         """Chebyshev's iteration, for symmetric systems."""
         scale, b = self._scaled(source)
-        omegas = chebyshev_omegas(self.radius, factor / self.spread(source) ** SPREAD_POWER)
-        x, previous = (b.T / self.pivots).T.astype(b.dtype), np.zeros_like(b)  # the first step needs no walk
+        first = (source.T / self.pivots).T  # the first step needs no walk
+        # How much larger the L1 norm may be than the norm of 1 / pivot, compared to the same for this vector.
+        norms = np.sqrt(self.pivots.sum() * (first * source).sum(axis=0))
+        spread = max(1.0, float((norms / np.maximum(np.abs(source).sum(axis=0), TINY)).max()))
+        omegas = chebyshev_omegas(self.radius, factor / spread**SPREAD_POWER)
+        x, previous = (first / scale).astype(self.precision), np.zeros_like(b)
         step = _whole.steps if b.ndim == 1 else _whole.block_steps
         for batch in [omegas[1:]] if self.threads.n_jobs == 1 else omegas[1:, np.newaxis]:
             self.threads.run(step, self.rows, b, x, previous, batch, self.cancelled)
             if len(batch) % 2:
                 x, previous = previous, x
         self.n_steps += len(omegas) - 1
-        return scale * x
+        return scale * x.astype(np.float64)
 
     def gauss_seidel(self, source: Float64s, factor: float) -> Float64s:
         """Gauss-Seidel sweeps, which never need more steps than Jacobi's iteration."""
@@ -224,7 +227,7 @@ class Rounds:
             pass
         return scale * z
 
-    def _scaled(self, source: Float64s) -> tuple[float, NDArray[Any]]:
+    def _scaled(self, source: Float64s) -> tuple[float, NDArray[np.floating]]:
         """A scale, and the source divided by it, in the precision of the steps."""
         scale = float(np.abs(source).max())
         return scale, (source / scale).astype(self.precision)
@@ -255,8 +258,11 @@ class Threads:
 
     def __init__(self, ends: NDArray[np.int64], n_jobs: int | None) -> None:
         self.n_chunks = len(ends) - 1
+        self.n_jobs, self._parts = 1, [(0, self.n_chunks)]
+        if n_jobs is None or n_jobs == 1:
+            return
         most = min(self.n_chunks, int(ends[-1]) // ENTRIES_PER_THREAD)
-        self.n_jobs = max(1, min(os.cpu_count() or 1 if n_jobs == -1 else n_jobs or 1, most))
+        self.n_jobs = max(1, min(os.cpu_count() or 1 if n_jobs == -1 else n_jobs, most))
         cuts = np.searchsorted(ends, np.linspace(0, ends[-1], self.n_jobs + 1)[1:-1]).tolist()
         self._parts = list(pairwise([0, *cuts, self.n_chunks]))
 

@@ -1,34 +1,38 @@
+from itertools import pairwise
+
 import numpy as np
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from nx_fastonl._lib._ties import with_ties
 
 
-def chains(values, gap):
-    """Values in groups: each but the smallest of a group is within the gap of another one that is smaller."""
-    groups = []
-    for value in sorted(values):
-        if groups and value - groups[-1][-1] <= gap * value:
-            groups[-1].append(value)
-        else:
-            groups.append([value])
-    return groups
-
-
-@given(st.data(), st.sampled_from([1e-12, 1e-6, 0.1]))
-def test_close_values_become_one_of_them(data, gap):
-    size = st.just(0.0) | st.floats(1e-300, 1.0)
-    values = data.draw(st.lists(size, max_size=15))
+@given(st.data(), st.sampled_from([1e-12, 1e-6, 0.01]), st.integers(0, 10_000))
+def test_close_values_become_one_of_them(data, gap, n_others):
+    """Large arrays are sorted in another way than small ones."""
+    sizes = st.just(0.0) | st.floats(1e-300, 1.0)
+    values = data.draw(st.lists(sizes, max_size=15))
     nearby = st.floats(-3.0, 3.0).map(lambda steps: 1.0 + steps * gap)
     values += [value * data.draw(nearby) for value in values]
-    found = dict(zip(values, with_ties(np.array(values), gap).tolist(), strict=True))
-    groups = chains(values, gap)
-    shared = [{found[value] for value in group} for group in groups]
-    for group, its_own in zip(groups, shared, strict=True):
-        assert len(its_own) == 1
-        assert its_own <= set(group)
-    assert len(set().union(*shared)) == len(groups)
+    given = np.concatenate([values, np.random.default_rng(0).random(n_others)])
+    tied = with_ties(given, gap)
+    assert set(tied) <= set(given)
+    assert (np.abs(tied - given) <= gap * np.maximum(tied, given)).all()
+    found = sorted(zip(given.tolist(), tied.tolist(), strict=True))
+    for (small, its_tied), (large, other_tied) in pairwise(found):
+        if large - small > 3.0 * gap * large:
+            assert its_tied < other_tied
+        assert its_tied <= other_tied
+
+
+@pytest.mark.parametrize("n_others", [0, 10_000])
+def test_values_that_differ_by_rounding_are_one(n_others):
+    alike = 0.3 * (1.0 + 1e-15 * np.random.default_rng(1).integers(-9, 9, 50))
+    others = np.random.default_rng(2).random(n_others)
+    tied = with_ties(np.concatenate([alike, others]), 1e-12)
+    assert len(set(tied[:50])) == 1 < len(set(alike))
+    assert len(set(tied[50:])) == n_others
 
 
 def test_equal_values_stay_as_they_are():

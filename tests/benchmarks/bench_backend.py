@@ -3,7 +3,7 @@
     python -m tests.benchmarks.bench_backend [--record]
 
 Prints CPU milliseconds (the best of several runs) and ratios: NetworkX / this package, for the first call, which
-converts the graph, and for later ones. Needs the graphs of ../shared/data.
+converts the graph, and for later ones; then how many nodes have equal values. Needs the graphs of ../shared/data.
 """
 
 from __future__ import annotations
@@ -15,6 +15,7 @@ import numpy as np
 from networkx.algorithms.node_classification import harmonic_function, local_and_global_consistency
 
 from tests.benchmarks.measure import Table, best_times, load, load_labels, parser, to_networkx
+from tests.symmetric import symmetric_graphs
 
 SEED = {5: 1}
 LABELLED_FRACTION = 0.1
@@ -75,18 +76,31 @@ def tiny(table: Table) -> None:
             table.add(n, function.__name__, *compare(partial(function, G, **parameters), 50, 50))
 
 
+def ties(table: Table) -> None:
+    """How many nodes have the value of another one."""
+    for name, G in symmetric_graphs().items():
+        loose, tight = (
+            nx.pagerank(G, tol=tol, max_iter=10_000, backend="networkx") for tol in (1e-6, min(1e-12, 1e-10 / len(G)))
+        )
+        ours = nx.pagerank(G, backend="fastonl")
+        table.add(name, len(G), *(len(G) - len(set(ranks.values())) for ranks in (loose, tight, ours)))
+
+
 def main() -> None:
     arguments = parser(__doc__).parse_args()
     nx.config.warnings_to_ignore.add("cache")
     times = ("NetworkX, ms", "first call, ms", "later calls, ms", "NetworkX / first call", "NetworkX / later calls")
     large = Table("backend", "graph", "function", *times, "NetworkX, L1 error", "fastonl, L1 error", "equal labels")
     small = Table("backend-tiny", "nodes", "function", *times)
+    equal = Table("backend-ties", "graph", "nodes", "NetworkX", "NetworkX, tol=1e-12", "fastonl")
     pageranks(large, "ogbn-arxiv")
     others(large, "pubmed")
     tiny(small)
+    ties(equal)
     if arguments.record:
         large.record()
         small.record()
+        equal.record()
 
 
 if __name__ == "__main__":

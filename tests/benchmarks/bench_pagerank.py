@@ -26,7 +26,17 @@ from nx_fastonl.push.local import local_push
 from nx_fastonl.push.system import LinearSystem
 from nx_fastonl.push.whole import solve_everywhere
 from tests.benchmarks import numba_fifo
-from tests.benchmarks.measure import GRAPHS, Table, best_times, keep_freed_memory, load, parser, to_networkx
+from tests.benchmarks.measure import (
+    DIRECTED,
+    GRAPHS,
+    Table,
+    best_times,
+    keep_freed_memory,
+    load,
+    load_directed,
+    parser,
+    to_networkx,
+)
 
 DAMPING = 0.85
 ALPHA = 1 - DAMPING
@@ -46,8 +56,9 @@ def to_networkit(graph: CSRGraph) -> networkit.Graph:
 
 def to_igraph(graph: CSRGraph) -> igraph.Graph:
     rows = np.repeat(np.arange(len(graph)), np.diff(graph.indptr))
-    once = rows <= graph.indices
-    return igraph.Graph(n=len(graph), edges=np.column_stack([rows[once], graph.indices[once]]))
+    once = (rows <= graph.indices) | graph.is_directed()
+    edges = np.column_stack([rows[once], graph.indices[once]])
+    return igraph.Graph(n=len(graph), edges=edges, directed=graph.is_directed())
 
 
 def local_functions(graph: CSRGraph, peer: networkit.Graph, epsilon: float) -> dict[str, Callable[[int], object]]:
@@ -170,28 +181,47 @@ def batch(graphs: dict[str, CSRGraph], sources: dict[str, list[int]]) -> Table:
 def everywhere(graphs: dict[str, CSRGraph], sources: dict[str, list[int]]) -> Table:
     """A reset over all nodes: arrays in and out on one thread and on two, a dict in and out, and igraph; wall time."""
     del sources
+    return resets("pagerank-everywhere", graphs)
+
+
+def directed(graphs: dict[str, CSRGraph], sources: dict[str, list[int]]) -> Table:
+    """The same on graphs with arrows."""
+    del graphs, sources
+    return resets("pagerank-directed", {name: load_directed(name) for name in DIRECTED})
+
+
+def resets(title: str, graphs: dict[str, CSRGraph]) -> Table:
     table = Table(
-        "pagerank-everywhere",
-        *("graph", "L1 error", "1 thread, ms", "2 threads, ms", "dict in and out, ms", "igraph, ms"),
+        title,
+        *(
+            "graph",
+            "L1 error",
+            "1 thread, ms",
+            "2 threads, ms",
+            "dict in and out, ms",
+            "igraph, ms",
+            "igraph, L1 error",
+        ),
         *("igraph / 1 thread", "igraph / 2 threads", "igraph / dict", "1 thread / 2 threads"),
         peers=("igraph",),
     )
     for name, graph in graphs.items():
         reset = np.random.default_rng(0).random(len(graph))
-        reset /= reset.sum()
         weights = dict(enumerate(reset.tolist()))
-        peer = to_igraph(graph)
+        peer = partial(to_igraph(graph).personalized_pagerank, damping=DAMPING, reset=reset.tolist())
+        vector = partial(fo.personalized_pagerank_local, graph, DAMPING, reset, as_array=True)
+        peer_error = error(vector(tol=1e-13), np.array(peer()))
         for tol in (1e-6, 1e-12):
-            vector = partial(fo.personalized_pagerank_local, graph, DAMPING, reset, tol=tol, as_array=True)
             functions = {
-                "one": vector,
-                "two": partial(vector, n_jobs=2),
+                "one": partial(vector, tol=tol),
+                "two": partial(vector, tol=tol, n_jobs=2),
                 "dict": partial(fo.personalized_pagerank_local, graph, DAMPING, weights, tol=tol),
-                "igraph": partial(peer.personalized_pagerank, damping=DAMPING, reset=reset.tolist()),
+                "igraph": peer,
             }
             times = best_times(functions, 7, clock=time.perf_counter)
             ratios = [times["igraph"] / times[key] for key in ("one", "two", "dict")]
-            table.add(name, tol, *(seconds * 1e3 for seconds in times.values()), *ratios, times["one"] / times["two"])
+            milliseconds = (seconds * 1e3 for seconds in times.values())
+            table.add(name, tol, *milliseconds, peer_error, *ratios, times["one"] / times["two"])
     return table
 
 
@@ -263,7 +293,7 @@ def main() -> None:
     sources = {
         name: np.random.default_rng(0).choice(len(graph), 200, replace=False).tolist() for name, graph in graphs.items()
     }
-    for benchmark in (local, certified, top_ten, everywhere, conversion, batch):
+    for benchmark in (local, certified, top_ten, everywhere, directed, conversion, batch):
         table = benchmark(graphs, sources)
         if arguments.record:
             table.record()

@@ -26,11 +26,32 @@ RECORDS = Path(__file__).resolve().parents[2] / "docs" / "benchmarks"
 # The smallest width of a printed column.
 WIDTH = 11
 GRAPHS = ("com-dblp", "ogbn-arxiv", "cnr-2000")
+SMALL_DIRECTED = ("chameleon", "cora-ml", "crocodile", "fly-larva", "roman-empire", "telegram", "texas", "wiki")
+DIRECTED = ("ogbn-arxiv", "web", *SMALL_DIRECTED)
 
 
 def load(name: str) -> CSRGraph:
     with np.load(DATA / f"{name}.npz") as arrays:
         return CSRGraph(arrays["indptr"], arrays["indices"], arrays.get("weights"))
+
+
+def load_directed(name: str) -> CSRGraph:
+    """A graph with arrows: ogbn-arxiv as published, one of the folder `directed`, or "web", which is generated."""
+    if name == "web":
+        return web_graph()
+    path = DATA / ("upstream/ogbn-arxiv-adj_full.npz" if name == "ogbn-arxiv" else f"directed/{name}.npz")
+    with np.load(path) as arrays:
+        return CSRGraph(arrays["indptr"], arrays["indices"], directed=True)
+
+
+def web_graph(n: int = 600_000, seed: int = 0) -> CSRGraph:
+    """Sites are near each other and link among themselves; one link in three goes to a page that is popular."""
+    random = np.random.default_rng(seed)
+    sources = np.repeat(np.arange(n), 1 + random.zipf(1.9, n) % 200)
+    near = np.maximum(0, sources - (10 * random.pareto(1.2, len(sources))).astype(np.int64) % 2000)
+    popular = (n * random.random(len(sources)) ** 4).astype(np.int64)
+    links = np.unique(np.stack([sources, np.where(random.random(len(sources)) < 0.7, near, popular)]), axis=1)
+    return CSRGraph.from_edges(*links[:, links[0] != links[1]], n=n, directed=True)
 
 
 def load_labels(name: str) -> np.ndarray:

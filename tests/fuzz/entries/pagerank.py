@@ -87,12 +87,13 @@ def _local(draw):
         check(info.l1_error <= float(options["tol"]), "l1_error {} above tol {}", info.l1_error, options["tol"])
     if top_k is not None:
         check_top(graph, found, info, top_k, exact)
-    if proves and info.top_k_proven:
+    if options.get("epsilon") is None and options.get("tol") is None and info.top_k_proven:
         check_order(graph, found, info, exact)
     isolated = any(graph.neighbor_counts(graph.index(node)) == 0 for node in start)
     if (
         seeds is not None
-        and not (options.get("tol") or proves)
+        and options.get("epsilon") is not None
+        and not options.get("tol")
         and not (graph.is_directed() or graph.weights is not None or isolated)
     ):
         neighbours = np.diff(graph.indptr).tolist()
