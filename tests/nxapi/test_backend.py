@@ -107,7 +107,7 @@ class TestEntryPoints:
         assert functions == own | {*ALGORITHMS}
 
     def test_networkx_shows_it(self):
-        assert "Its L1 error is certified" in nx.pagerank.__doc__
+        assert "The L1 error is certified" in nx.pagerank.__doc__
         assert "l1_error : float, optional" in nx.pagerank.__doc__
         assert "fastonl : " in nx.google_matrix.__doc__
 
