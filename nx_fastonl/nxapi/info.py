@@ -14,10 +14,10 @@ def get_info() -> dict[str, object]:
             "pagerank": {
                 "additional_docs": (
                     "All nodes at once. The L1 error is certified: at most a millionth of NetworkX's `N * tol`, and\n"
-                    "at most 1e-6. Nodes that are alike have equal values. It always ends: `max_iter` below 1\n"
-                    "fails as in NetworkX, other values do not limit it. It starts from `nstart` where that is given. Calls\n"
-                    "with negative weights or values, or with `alpha` at or below 0 or above 0.9999, are left to\n"
-                    "NetworkX."
+                    "at most 1e-6. Nodes that are alike have equal values. It always ends: `max_iter` below 1 fails\n"
+                    "as in NetworkX, other values do not limit it. It starts from `nstart` where that is given.\n"
+                    "Calls with negative weights or values, or with `alpha` at or below 0 or above 0.9999, are left\n"
+                    "to NetworkX."
                 ),
                 "additional_parameters": {
                     "l1_error : float, optional": (

@@ -13,12 +13,16 @@ from nx_fastonl.graph.vectors import dense_vector
 from nx_fastonl.push._substitution import substitute
 from nx_fastonl.push.local import NEVER_CANCELLED, PushResult, local_push
 from nx_fastonl.push.system import LinearSystem
-from nx_fastonl.push.whole import solve_everywhere
+from nx_fastonl.push.whole import chebyshev_omegas, solve_everywhere
 
 # A vector covers the graph if at least this fraction of the nodes are sources, or if a push that has to reach a
-# tolerance has walked the edges of the graph this many times.
+# tolerance has walked this fraction of the edges.
 COVERING_FRACTION = 0.125
-COVERING_SWEEPS = 4
+COVERING_EDGES = 0.5
+# On one thread, and on an undirected graph, the push goes on all the same if fewer steps than this would be enough. A
+# pass of a push settles as much as two steps and takes as long as four. But rows must be copied first, and begin with a
+# residual that is spread unevenly.
+MIN_STEPS = 30
 
 # How often the residual of a guess is pushed, at most.
 MAX_IMPROVEMENTS = 4
@@ -65,7 +69,7 @@ def push_or_pull(
         return _push_rest(system, dense_vector(graph, sources, masses), guess, push, mass_tolerance)
     walked = NOTHING_WALKED
     if not (keep_ties or guess is not None or cover(graph, sources)):
-        walked = push(sources, masses, COVERING_SWEEPS * len(graph.indices))
+        walked = push(sources, masses, _edges_before_pulling(system, mass_tolerance, n_jobs))
         if walked.converged:
             return walked
         guess = dense_vector(graph, walked.nodes, walked.estimate)
@@ -91,6 +95,15 @@ def push_or_pull(
 def cover(graph: CSRGraph, sources: NDArray[np.integer]) -> bool:
     """Whether so many nodes are sources that nothing is local."""
     return len(sources) >= COVERING_FRACTION * len(graph)
+
+
+def _edges_before_pulling(system: LinearSystem, mass_tolerance: float, n_jobs: int | None) -> int | None:
+    """How many edges a push may walk before rows pull; None if they never should."""
+    if not system.graph.is_directed() and n_jobs in (None, 1):
+        steps = len(chebyshev_omegas(system.radius, min(mass_tolerance, 1.0)))
+        if steps < MIN_STEPS:
+            return None
+    return int(COVERING_EDGES * len(system.graph.indices))
 
 
 def _push_rest(

@@ -37,7 +37,7 @@ TIES_TOLERANCE = 2e-15
 # With fewer entries, Gauss-Seidel sweeps in one compiled loop take less time than the calls that BiCGSTAB is made of.
 FEW_ENTRIES = 12_000
 # With fewer entries each, threads wait for each other longer than they work.
-ENTRIES_PER_THREAD = 50_000
+ENTRIES_PER_THREAD = 250_000
 
 TINY = float(np.finfo(float).tiny)
 

@@ -168,7 +168,15 @@ class TestTheRule:
         assert not self.pulls(monkeypatch, graph, range(124), mass_tolerance=0.5)
 
     def test_a_push_that_walks_the_graph_again_and_again(self, monkeypatch):
-        assert self.pulls(monkeypatch, large_graph(1000), [0], mass_tolerance=1e-10)
+        graph = large_graph(1000)
+        assert self.pulls(monkeypatch, graph, [0], mass_tolerance=1e-10)
+        assert not self.pulls(monkeypatch, graph, [0], mass_tolerance=1e-6)
+        assert self.pulls(monkeypatch, graph, [0], mass_tolerance=1e-6, n_jobs=2)
+        assert self.pulls(monkeypatch, large_graph(1000, directed=True), [0], mass_tolerance=1e-6)
+
+    def test_a_push_that_stays_near_its_source(self, monkeypatch):
+        ring = fo.CSRGraph.from_networkx(nx.cycle_graph(10_000))
+        assert not self.pulls(monkeypatch, ring, [0], mass_tolerance=1e-10, n_jobs=2)
 
     def test_epsilon_alone_is_a_push(self, monkeypatch):
         assert not self.pulls(monkeypatch, large_graph(1000), range(1000))
