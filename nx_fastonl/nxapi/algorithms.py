@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     _Graph = LiveGraph | CSRGraph | sparse.sparray | sparse.spmatrix
 
 # NetworkX's power iteration stops when a step changes the vector by less than N * tol; the error may still be much
-# larger. The push knows its L1 error. It is at most this fraction of N * tol, and at most this.
+# larger. This backend knows its L1 error. What it asks for is this times N * tol, and never more than this.
 ERROR_PER_TOL = 1e-6
 # Values that differ by no more than this fraction are equal, up to rounding errors.
 TIE = 1e-12
@@ -71,7 +71,7 @@ def pagerank(
     least = 2.0 * smallest_tolerance(alpha)
     keeps_ties = l1_error is None
     if l1_error is None:
-        l1_error = max(least, ERROR_PER_TOL * min(len(graph) * as_float(tol), 1.0))
+        l1_error = max(least, ERROR_PER_TOL * min(len(graph) * as_float(tol), 1.0) - TIE)
     elif not l1_error >= least:
         raise ValueError(
             f"l1_error must be at least {least:.1g}, where rounding errors begin, got {shortened(l1_error)}"
@@ -80,7 +80,7 @@ def pagerank(
     if nstart is None and len(seeds[0]) == len(graph) and graph.degrees.min() == graph.largest_degree:
         start = everywhere(graph)
     guess = None if start is None else dense_vector(graph, *start)
-    # Scaling to a sum of 1 may double the error that the push leaves. No L1 error is above 2.
+    # Scaling to a sum of 1 may double the error that the solver leaves. No L1 error is above 2.
     found = pagerank_vector(
         graph, seeds, jumps, alpha, tol=0.5 * min(as_float(l1_error), 2.0), start=guess, keep_ties=keeps_ties
     )

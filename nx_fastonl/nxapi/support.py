@@ -19,7 +19,7 @@ MIN_NODES = {"google_matrix": 80, "katz_centrality": 10}
 # Above this, NetworkX is faster on directed graphs, if its iteration ends within `max_iter` steps. Whether it does is
 # tried on arrays, in a fraction of NetworkX's time: what NetworkX would fail at runs here.
 SLOW_ALPHA = 0.99
-# Above this, a push takes so long that it would seem not to end.
+# Above this, it may take so long that it would seem not to end.
 MAX_ALPHA = 0.9999
 
 Arguments = Mapping[str, Any]
@@ -59,7 +59,9 @@ def _bad_damping(given: Arguments) -> str | None:
         alpha = check_fraction("alpha", given["alpha"])
     except (TypeError, ValueError) as error:
         return str(error)
-    return f"a push takes too long where alpha is above {MAX_ALPHA}, got {alpha!r}" if alpha > MAX_ALPHA else None
+    return (
+        f"this backend may take too long where alpha is above {MAX_ALPHA}, got {alpha!r}" if alpha > MAX_ALPHA else None
+    )
 
 
 def _bad_masses(given: Arguments) -> str | None:
@@ -115,7 +117,7 @@ def _slow_alpha(given: Arguments) -> str | None:
     del arguments["l1_error"]
     if not algorithms.power_iteration_ends(**arguments):
         return None
-    return f"a push is slow on directed graphs where alpha is above {SLOW_ALPHA}, got {alpha!r}"
+    return f"NetworkX takes less time on directed graphs where alpha is above {SLOW_ALPHA}, got {alpha!r}"
 
 
 UNSUPPORTED: dict[str, tuple[Reason, ...]] = {

@@ -82,10 +82,14 @@ cdef Py_ssize_t _peel_downstream(SystemView system, node_t[::1] found, unsigned 
 
 def settle(SystemView system, const node_t[::1] nodes, double[::1] estimate, double[::1] residual):
     """Push the residual of each node in turn."""
-    cdef Py_ssize_t i
+    cdef Py_ssize_t i, walked = 0, before
     with nogil:
         for i in range(nodes.shape[0]):
             _push(system, nodes[i], residual[nodes[i]] / _pivot(system, nodes[i]), estimate, residual)
+            before = walked
+            walked += system.stops[nodes[i]] - system.starts[nodes[i]]
+            if is_poll_due(before, walked):
+                poll_signals()
 
 
 def substitute(

@@ -6,6 +6,7 @@ from libc.math cimport fabs
 import numpy as np
 
 from nx_fastonl._lib.prefetch cimport prefetch
+from nx_fastonl._lib.signals cimport is_poll_due, poll_signals
 from nx_fastonl._lib.typedefs cimport node_t
 from nx_fastonl.push._system cimport SystemView, degree_of, pivot_of
 from nx_fastonl.push._workspace cimport Workspace
@@ -134,7 +135,7 @@ def recompute(SystemView system, Workspace work, const node_t[::1] sources, cons
 
     The residuals that a push updates collect rounding errors that nobody counts. The next push sets the thresholds.
     """
-    cdef Py_ssize_t i, e
+    cdef Py_ssize_t i, e, walked = 0, before
     cdef node_t u, v
     cdef double share, settled
     cdef bint weighted = system.weights.shape[0] > 0
@@ -161,6 +162,10 @@ def recompute(SystemView system, Workspace work, const node_t[::1] sources, cons
                     work.cells[v].threshold += fabs(share)
                 work.cells[v].residual += share
                 work.cells[v].threshold += fabs(work.cells[v].residual)
+            before = walked
+            walked += system.stops[u] - system.starts[u]
+            if is_poll_due(before, walked):
+                poll_signals()
         for i in range(work.n_touched):
             u = work.touched[i]
             settled = value_of(system, work, u)

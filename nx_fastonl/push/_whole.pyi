@@ -41,7 +41,7 @@ def block_residual(
     first: int,
     last: int,
 ) -> None: ...
-def sweep(
+def gauss_seidel(
     rows: PulledRows,
     b: NDArray[np.float64],
     x: NDArray[np.float64],

@@ -7,7 +7,7 @@ result does not depend on which thread took which chunk.
 from cython cimport floating
 from libc.math cimport fabs
 
-from nx_fastonl._lib.signals cimport EDGES_PER_POLL, poll_or_cancel
+from nx_fastonl._lib.signals cimport EDGES_PER_POLL, is_poll_due, poll_or_cancel, poll_signals
 from nx_fastonl._lib.typedefs cimport node_t, offset_t
 from nx_fastonl.push._pulled cimport CHUNK, PulledRows, pulled
 
@@ -91,6 +91,8 @@ def residual(
                 out[i] = b[i] + pulled(columns, weights, x, offsets[i], offsets[i + 1]) - x[i] * pivots[i]
                 total += fabs(out[i])
             sums[chunk] = total
+            if is_poll_due(offsets[chunk * CHUNK], offsets[min((chunk + 1) * CHUNK, n)]):
+                poll_signals()
 
 
 def block_residual(
@@ -119,9 +121,11 @@ def block_residual(
                         out[i, j] += weight * x[v, j]
                 for j in range(k):
                     sums[chunk, j] += fabs(out[i, j])
+            if is_poll_due(k * offsets[chunk * CHUNK], k * offsets[min((chunk + 1) * CHUNK, n)]):
+                poll_signals()
 
 
-def sweep(
+def gauss_seidel(
     PulledRows rows, const double[::1] b, double[::1] x, double target, Py_ssize_t most,
     const unsigned char[::1] cancelled,
 ):

@@ -57,9 +57,8 @@ cdef class Workspace:
         self._residuals[sources] += masses
         self.n_touched += len(new)
 
-    def resume(self, estimate, residual):
-        """Take estimates and residuals of all nodes into an empty workspace."""
-        touched = np.flatnonzero((estimate != 0.0) | (residual != 0.0))
+    def resume(self, touched, estimate, residual):
+        """Take estimates and residuals of the touched nodes, from arrays over all nodes, into an empty workspace."""
         self.start(touched, residual[touched])
         np.asarray(self.estimate)[touched] = estimate[touched]
 

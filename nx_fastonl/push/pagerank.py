@@ -26,7 +26,7 @@ from nx_fastonl.graph.csr import CSRGraph
 from nx_fastonl.graph.vectors import Masses, SparseVector, dense_vector, distribution, holds_weights
 from nx_fastonl.nxapi.dispatch import dispatchable
 from nx_fastonl.push.local import NEVER_CANCELLED, PushResult
-from nx_fastonl.push.rule import push_or_pull
+from nx_fastonl.push.rule import cover, push_or_pull
 from nx_fastonl.push.system import LinearSystem
 from nx_fastonl.push.top import LargestValues, largest_values
 
@@ -64,7 +64,8 @@ class PageRankInfo:
         group are in the order returned; the last group may go on with nodes that are not returned, in any order. Empty
         unless `top_k` was given, without `epsilon` and `tol`, and the proof succeeded.
     operations, pushes, epochs : int
-        Edges walked, nodes pushed, and passes over the active nodes.
+        Edges walked, nodes pushed, and passes over the active nodes. Where all nodes are computed at once, each pass
+        counts as a push of every node.
 
     Examples
     --------
@@ -193,11 +194,11 @@ def personalized_pagerank_local(
         The seeds. A dict gives their weights, need not name every node, and is normalised. So is an array of floats, a
         weight for each node in the order of ``list(G)``. A node of the graph is one seed; any other iterable, also an
         array of integers, texts or objects, is several seeds. An array that may be either is an error. By default every
-        node is a seed of the same weight. That is not local, and is computed to an L1 error of 1e-6 unless `tol` says
-        otherwise.
+        node is a seed of the same weight. Where there are several seeds, at least an eighth of the nodes, nothing is
+        local: the L1 error is then at most 1e-6, unless `tol` or `epsilon` is given.
     max_iter : int, optional
         The largest number of passes over the active nodes. Unlimited by default, unlike ``nx.pagerank``: a push always
-        ends, though the work grows as ``1 / (1 - alpha)``.
+        ends, though the work grows as ``1 / (1 - alpha)``. With a limit, nodes are always pushed, on one thread.
     tol : float, optional
         Push until the L1 error is certainly at most `tol`; `epsilon` is then ignored. It may not be below
         ``2e-15 / (1 - alpha)``, where rounding errors begin.
@@ -294,7 +295,8 @@ def personalized_pagerank_local(
     """
     graph = as_csr_graph(G, weight)
     alpha = check_fraction("alpha", alpha)
-    proves = top_k is not None and epsilon is None and tol is None
+    epsilon_given = epsilon is not None
+    proves = top_k is not None and not epsilon_given and tol is None
     epsilon = _default_epsilon(graph) if epsilon is None else check_positive("epsilon", epsilon)
     if tol is not None:
         tol = check_positive("tol", tol)
@@ -315,12 +317,13 @@ def personalized_pagerank_local(
         rows, values = distribution(graph, nstart, "nstart", unknown)
         if not graph.has_dead_ends:  # there, rounding errors of the guess would grow beyond the certified error
             start = dense_vector(graph, rows, values)
-    if personalization is None and tol is None:
-        tol = GLOBAL_TOLERANCE  # every node is a seed, so nothing is local
     if personalization is None:
         seeds = everywhere(graph)
     else:
         seeds = distribution(graph, _as_weights(graph, personalization), "personalization", unknown)
+    many_seeds = len(seeds[0]) > 1 and cover(graph, seeds[0])
+    if tol is None and (personalization is None or (many_seeds and not epsilon_given)):
+        tol = GLOBAL_TOLERANCE  # nothing is local
     jumps = None if dangling is None else distribution(graph, dangling, "dangling", unknown)
 
     if top_k is not None and proves:
@@ -329,15 +332,15 @@ def personalized_pagerank_local(
         return (top, _info_of_largest(graph, largest, alpha)) if full_output else top
 
     found = pagerank_vector(graph, seeds, jumps, alpha, epsilon, tol, max_iter, start=start, n_jobs=n_jobs)
-    nodes, values, certain = found.nodes, found.values, None
+    nodes, values, proven = found.nodes, found.values, None
     if top_k is not None:
         order = np.argsort(-values, kind="stable")[:top_k]
-        nodes, values, certain = nodes[order], values[order], _top_is_certain(graph, found, order, top_k)
+        nodes, values, proven = nodes[order], values[order], _top_is_proven(graph, found, order, top_k)
     pagerank = dense_vector(graph, nodes, values) if as_array else dict_from_arrays(graph.nodes, nodes, values)
     if not full_output:
         return pagerank
     work = (found.total(counter) for counter in ("operations", "pushes", "epochs"))
-    return pagerank, PageRankInfo(found.l1_error, certain, (), *work)
+    return pagerank, PageRankInfo(found.l1_error, proven, (), *work)
 
 
 @dispatchable
@@ -345,7 +348,7 @@ def ppr_matrix(
     G: Any,
     sources: Iterable[Hashable] | None = None,
     alpha: float = 0.85,
-    epsilon: float = 1e-6,
+    epsilon: float | None = None,
     top_k: int | None = None,
     n_jobs: int | None = None,
     *,
@@ -363,8 +366,9 @@ def ppr_matrix(
         The seed of each row, by default every node in turn.
     alpha : float, default 0.85
         The damping, between 0 and 1, as in ``nx.pagerank``.
-    epsilon : float, default 1e-6
-        A node is pushed only while its residual exceeds this, per neighbour. Used where `tol` is not given.
+    epsilon : float, optional
+        A node is pushed only while its residual exceeds this, per neighbour. Used where `tol` is not given. By default
+        1e-6; in a graph whose nodes have more than 20 neighbours on average, 2e-5 divided by that number.
     top_k : int, optional
         Keep only the k largest values of each row.
     n_jobs : int, optional
@@ -406,7 +410,8 @@ def ppr_matrix(
     ((2, 34), 10)
     """
     graph = as_csr_graph(G, weight)
-    alpha, epsilon = check_fraction("alpha", alpha), check_positive("epsilon", epsilon)
+    alpha = check_fraction("alpha", alpha)
+    push_epsilon = _default_epsilon(graph) if epsilon is None else check_positive("epsilon", epsilon)
     if tol is not None:
         tol = check_positive("tol", tol)
     check_count("top_k", top_k)
@@ -414,7 +419,7 @@ def ppr_matrix(
     rows = rows_of(graph, sources, "sources")
 
     def row(u: int, cancelled: NDArray[np.uint8]) -> Row:
-        found = pagerank_vector(graph, (np.array([u]), ONE), None, alpha, epsilon, tol, cancelled=cancelled)
+        found = pagerank_vector(graph, (np.array([u]), ONE), None, alpha, push_epsilon, tol, cancelled=cancelled)
         return largest_by_column(found.nodes, found.values, top_k)
 
     return stack_rows(row, rows, len(graph), n_jobs, progress)
@@ -550,17 +555,21 @@ def _scaled_epsilon(graph: CSRGraph, seeds: SparseVector, epsilon: float) -> flo
     return min(epsilon * heaviest, heaviest / max(neighbours, 1))
 
 
-def _error_per_degree(graph: CSRGraph, found: PageRankVector) -> float:
-    """The e in |x - estimate| <= e * D, entry by entry: max(|r| / D), on undirected graphs."""
-    error = 0.0
+def _error_per_degree(graph: CSRGraph, found: PageRankVector) -> tuple[float, float]:
+    """The e and f in |x - estimate| <= e * D + f, entry by entry, on undirected graphs.
+
+    That is max(|r| / D), and the largest |r| of nodes without edges.
+    """
+    per_degree = isolated = 0.0
     for factor, result in found.walks:
-        degrees = graph.degrees[result.nodes]
+        degrees, residual = graph.degrees[result.nodes], np.abs(result.residual)
         connected = degrees > 0.0
-        error += factor * float((np.abs(result.residual[connected]) / degrees[connected]).max(initial=0.0))
-    return error
+        per_degree += factor * float((residual[connected] / degrees[connected]).max(initial=0.0))
+        isolated += factor * float(residual[~connected].max(initial=0.0))
+    return per_degree, isolated
 
 
-def _top_is_certain(graph: CSRGraph, found: PageRankVector, top: NDArray[np.intp], top_k: int) -> bool:
+def _top_is_proven(graph: CSRGraph, found: PageRankVector, top: NDArray[np.intp], top_k: int) -> bool:
     """Whether every value of the top k, less its error, beats every other value plus its error."""
     if len(top) == len(graph):
         return True
@@ -568,9 +577,9 @@ def _top_is_certain(graph: CSRGraph, found: PageRankVector, top: NDArray[np.intp
         return False
     error, error_elsewhere = np.full(len(found.nodes), found.l1_error), found.l1_error
     if not graph.is_directed():
-        per_degree = _error_per_degree(graph, found)
-        error = np.minimum(error, per_degree * graph.degrees[found.nodes] + L1_ROUNDING)
-        error_elsewhere = min(error_elsewhere, per_degree * graph.largest_degree + L1_ROUNDING)
+        per_degree, isolated = _error_per_degree(graph, found)
+        error = np.minimum(error, per_degree * graph.degrees[found.nodes] + isolated + L1_ROUNDING)
+        error_elsewhere = min(error_elsewhere, per_degree * graph.largest_degree + isolated + L1_ROUNDING)
     others = np.ones(len(found.nodes), dtype=bool)
     others[top] = False
     rival = (found.values + error)[others].max(initial=0.0)
@@ -591,4 +600,9 @@ def _as_weights(graph: CSRGraph, personalization: Any) -> Masses:
         if holds_weights(graph, personalization, "personalization"):
             return personalization
         personalization = personalization.tolist()
-    return dict.fromkeys(personalization, 1.0)
+    seeds = list(personalization)
+    if seeds and len(seeds) == len(graph) and all(isinstance(seed, float) and seed not in graph for seed in seeds):
+        raise TypeError(
+            "personalization is a collection of nodes, and these are numbers; for weights pass an array of them"
+        )
+    return dict.fromkeys(seeds, 1.0)

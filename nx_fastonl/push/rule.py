@@ -19,9 +19,9 @@ from nx_fastonl.push.whole import chebyshev_omegas, solve_everywhere
 # tolerance has walked this fraction of the edges.
 COVERING_FRACTION = 0.125
 COVERING_EDGES = 0.5
-# On one thread, and on an undirected graph, the push goes on all the same if fewer steps than this would be enough. A
-# pass of a push settles as much as two steps and takes as long as four. But rows must be copied first, and begin with a
-# residual that is spread unevenly.
+# On an undirected graph, the push goes on all the same if rows would pull fewer times than this. A pass of a push
+# settles as much as two such steps and takes as long as four. But rows must be copied first, and begin with a residual
+# that is spread unevenly.
 MIN_STEPS = 30
 
 # How often the residual of a guess is pushed, at most.
@@ -47,7 +47,8 @@ def push_or_pull(
 
     With `keep_ties`, the vector counts as one that covers the graph, and nodes that are alike have the same value.
     Pulling begins with the guess, which is over all nodes. Where nothing is pulled, what the guess lacks is pushed.
-    `max_epochs` counts passes of a push, so with it nothing is pulled.
+    `max_epochs` counts passes of a push, so with it nothing is pulled. If rounding errors keep pulled rows above the
+    tolerance, they are pushed after all, and ties are not kept.
     """
     graph = system.graph
 
@@ -69,7 +70,7 @@ def push_or_pull(
         return _push_rest(system, dense_vector(graph, sources, masses), guess, push, mass_tolerance)
     walked = NOTHING_WALKED
     if not (keep_ties or guess is not None or cover(graph, sources)):
-        walked = push(sources, masses, _edges_before_pulling(system, mass_tolerance, n_jobs))
+        walked = push(sources, masses, _edges_before_pulling(system, mass_tolerance))
         if walked.converged:
             return walked
         guess = dense_vector(graph, walked.nodes, walked.estimate)
@@ -77,16 +78,17 @@ def push_or_pull(
     found = solve_everywhere(
         system, source, mass_tolerance, guess=guess, keep_ties=keep_ties, n_jobs=n_jobs, cancelled=cancelled
     )
-    if found.mass > mass_tolerance:  # rounding errors do not let it
-        return push(sources, masses)
-    sweeps = -(-found.operations // max(len(graph.indices), 1))
+    if found.mass > mass_tolerance:
+        result = push(sources, masses)
+        return replace(result, operations=walked.operations + found.operations + result.operations)
+    passes = -(-found.operations // max(len(graph.indices), 1))
     return PushResult(
         np.arange(len(graph), dtype=np.int32),
         found.estimate,
         found.residual,
         walked.operations + found.operations,
-        walked.pushes + sweeps * len(graph),
-        walked.epochs + sweeps,
+        walked.pushes + passes * len(graph),
+        walked.epochs + passes,
         decay=0.0,
         converged=True,
     )
@@ -97,9 +99,9 @@ def cover(graph: CSRGraph, sources: NDArray[np.integer]) -> bool:
     return len(sources) >= COVERING_FRACTION * len(graph)
 
 
-def _edges_before_pulling(system: LinearSystem, mass_tolerance: float, n_jobs: int | None) -> int | None:
+def _edges_before_pulling(system: LinearSystem, mass_tolerance: float) -> int | None:
     """How many edges a push may walk before rows pull; None if they never should."""
-    if not system.graph.is_directed() and n_jobs in (None, 1):
+    if not system.graph.is_directed():
         steps = len(chebyshev_omegas(system.radius, min(mass_tolerance, 1.0)))
         if steps < MIN_STEPS:
             return None

@@ -17,15 +17,15 @@ from nx_fastonl.push.local import FIRST_EPSILON_FACTOR, NEVER_CANCELLED, SMALLES
 from nx_fastonl.push.rule import cover
 from nx_fastonl.push.system import LinearSystem
 from nx_fastonl.push.twins import twins_of
-from nx_fastonl.push.whole import solve_everywhere
+from nx_fastonl.push.whole import WholeSolution, solve_everywhere
 
-__all__ = ["SWEEPS", "LargestValues", "largest_values"]
+__all__ = ["PASSES", "LargestValues", "largest_values"]
 
 # By default a proof may walk every edge of the graph, from each of its ends, this many times.
-SWEEPS = 20
+PASSES = 20
 # The first epsilon, and the factors by which it falls while nothing is proven: while the push is local, and once it has
 # walked as many edges as the graph has. Then one more round costs little more than a check.
-FIRST_EPSILON = 1e-5
+FIRST_PROOF_EPSILON = 1e-5
 LOCAL_DROP, GLOBAL_DROP = 1 / 4, 1 / 16
 # Where the seeds cover the graph, rows pull until this mass is left.
 PULLED_TOLERANCE = 1e-6
@@ -105,20 +105,20 @@ def largest_values(
         pulled = solve_everywhere(system, dense_vector(graph, *seeds), PULLED_TOLERANCE, n_jobs=n_jobs)
     operations = 0 if pulled is None else pulled.operations
     if max_operations is None:
-        max_operations = operations + SWEEPS * len(graph.indices)
+        max_operations = operations + PASSES * max(len(graph.indices), 1)
     effort = _push.Effort(
         min(max_operations, UNLIMITED),
         UNLIMITED if max_epochs is None else min(max_epochs, UNLIMITED),
         NEVER_CANCELLED,
         operations,
     )
-    epsilon = FIRST_EPSILON * float(seeds[1].max())
+    epsilon = FIRST_PROOF_EPSILON * float(seeds[1].max())
     first_epsilon = FIRST_EPSILON_FACTOR * epsilon
     with graph.scratch(Workspace) as work:
         if pulled is None:
             work.start(*seeds)
         else:
-            work.resume(pulled.estimate, pulled.residual)
+            work.resume(_touched(graph, pulled), pulled.estimate, pulled.residual)
         search = _Search(system, seeds, jumps, damping, k, work, effort)
         while True:
             converged = _push.push(
@@ -280,6 +280,14 @@ class _Search:
     def scale(self) -> float:
         """What the values are multiplied by, where walks jump from dead ends back to the seeds."""
         return 1.0 if self._jumps is not None else 1.0 / (1.0 - self._damping * self._stopped)
+
+
+def _touched(graph: CSRGraph, found: WholeSolution) -> NDArray[np.intp]:
+    """The nodes that a push with this result would have touched: those with a value, and their neighbours."""
+    touched = (found.estimate != 0.0) | (found.residual != 0.0)
+    if not touched.all():
+        touched[graph.indices[np.repeat(found.estimate != 0.0, np.diff(graph.indptr))]] = True
+    return np.flatnonzero(touched)
 
 
 def _at(vector: SparseVector, rows: NDArray[np.int32]) -> NDArray[np.float64]:

@@ -19,14 +19,14 @@ from nx_fastonl.push.system import LinearSystem
 
 __all__ = ["WholeSolution", "solve_everywhere"]
 
-# A round makes a residual smaller by no more than the precision of its steps times this, or times half the number of
-# steps in which mass settles. Then the residual is computed anew, in double precision.
-LARGEST_GAIN = 4.0
+# The fraction of a residual that a round leaves is at least the precision of its steps times this, or times half of the
+# number of steps in which mass settles. Then the residual is computed anew, in double precision.
+SMALLEST_FACTOR = 4.0
 # Chebyshev's bound is one on the energy of an error. How much larger the L1 norm may be depends on how the mass
 # was spread at first: see `Rounds.chebyshev`. This power of that bound was seen from one node, and from all nodes.
 SPREAD_POWER = 0.7
-# A round that makes the residual smaller by less than this has met rounding errors, or does not converge.
-LEAST_GAIN = 0.5
+# A round that leaves more than this fraction of the mass has met rounding errors, or does not converge.
+STALLED_FACTOR = 0.5
 # Pivots that single precision can hold, with room for products.
 SINGLE_RANGE = 1e-30, 1e30
 # Where a step settles less than this fraction of the mass, rounding errors of single precision would grow too large.
@@ -109,7 +109,7 @@ def _solve_directed(
     n_jobs: int | None,
     cancelled: NDArray[np.uint8],
 ) -> WholeSolution:
-    """Only the nodes between cycles need an iteration. For those before them and after them, one push each is exact."""
+    """Only nodes on cycles, or on a way from one cycle to another, need an iteration. For others one push is exact."""
     every_node = np.arange(len(source), dtype=np.int32)
     estimate, residual = np.zeros_like(source), source.copy()
     if guess is not None:
@@ -141,7 +141,7 @@ class Rounds:
         threads.run(rows.fill)
         self.pivots = np.asarray(rows.pivots)
         self.precision = np.float32 if precision == np.float32 and self._fits_single_precision() else np.float64
-        self.gain = float(np.finfo(self.precision).eps) * max(LARGEST_GAIN, 0.5 / (1.0 - radius))
+        self.smallest_factor = float(np.finfo(self.precision).eps) * max(SMALLEST_FACTOR, 0.5 / (1.0 - radius))
 
     def refine(
         self, solve: Callable[[Float64s, float], Float64s], b: Float64s, tolerance: float, start: Float64s | None
@@ -152,15 +152,15 @@ class Rounds:
             z, (residual, mass) = start, self.residual(b, start)
         while mass > tolerance:
             wanted = max(0.9 * tolerance / mass, TINY)
-            n_rounds = math.ceil(math.log(wanted) / math.log(self.gain))
+            n_rounds = math.ceil(math.log(wanted) / math.log(self.smallest_factor))
             next_z = z + solve(residual, wanted ** (1.0 / n_rounds))
             next_residual, next_mass = self.residual(b, next_z)
-            gained = next_mass <= LEAST_GAIN * mass
+            stalled = not next_mass <= STALLED_FACTOR * mass
             if next_mass < mass:
                 z, residual, mass = next_z, next_residual, next_mass
-            if not gained and solve != self.bicgstab:
+            if stalled and solve != self.bicgstab:
                 break
-            if not gained:
+            if stalled:
                 solve = self.gauss_seidel
         return z, residual, mass
 
@@ -196,13 +196,13 @@ class Rounds:
         """Gauss-Seidel sweeps, which never need more steps than Jacobi's iteration."""
         x = np.zeros_like(source)
         target, most = factor * float(np.abs(source).sum()), self._jacobi_steps(factor) + 1
-        self.n_steps += _whole.sweep(self.rows, source, x, target, most, self.cancelled)
+        self.n_steps += _whole.gauss_seidel(self.rows, source, x, target, most, self.cancelled)
         return x
 
     def bicgstab(self, source: Float64s, factor: float) -> Float64s:
         """BiCGSTAB on ``y - W (y / pivot) = b``, for systems that are not symmetric.
 
-        It may break down or stop to converge. So it takes no more steps than Jacobi's iteration would.
+        It may break down or stop converging. So it takes no more steps than Jacobi's iteration would.
         """
         scale, b = self._scaled(source)
         run, rows, sums = self.threads.run, self.rows, np.empty((self.threads.n_chunks, 2))
@@ -223,8 +223,8 @@ class Rounds:
                 run(_bicgstab.advance, z, alpha, p_scaled, omega, s_scaled, r, s, t, shadow, sums)
                 next_rho, mass = (math.fsum(column) for column in sums.T)
                 self.n_steps += 2
-        except ZeroDivisionError:
-            pass
+        except (ArithmeticError, ValueError):
+            pass  # It broke down, perhaps with infinite values. `refine` sees how far it got.
         return scale * z
 
     def _scaled(self, source: Float64s) -> tuple[float, NDArray[np.floating]]:

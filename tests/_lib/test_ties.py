@@ -35,6 +35,12 @@ def test_values_that_differ_by_rounding_are_one(n_others):
     assert len(set(tied[50:])) == n_others
 
 
+@pytest.mark.parametrize("n_others", [0, 10_000])
+def test_a_negative_zero_is_zero(n_others):
+    others = np.random.default_rng(2).random(n_others)
+    assert with_ties(np.concatenate([[-0.0, 0.5, 0.0], others]), 1e-12)[:3].tolist() == [0.0, 0.5, 0.0]
+
+
 def test_equal_values_stay_as_they_are():
     values = np.array([0.25, 0.5, 0.25, 0.0, 0.5, 0.0])
     assert with_ties(values, 1e-12).tolist() == values.tolist()

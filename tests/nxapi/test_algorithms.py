@@ -87,7 +87,8 @@ class TestPageRank:
         parameters = {"personalization": {next(iter(G)): 1}} if seeded else {}
         found = nx.pagerank(G, **parameters, backend=BACKEND)
         expected = nx.pagerank(G, **parameters, tol=1e-12 / len(G), max_iter=10_000, backend=NETWORKX)
-        assert len(set(found.values())) <= len(set(expected.values()))
+        at_1e_12 = nx.pagerank(G, **parameters, tol=1e-12, max_iter=10_000, backend=NETWORKX)
+        assert len(set(found.values())) <= min(len(set(expected.values())), len(set(at_1e_12.values())))
         # NetworkX has not converged where values are below its tolerance.
         tied = with_ties(np.array(list(expected.values())), 1e-9)
         tied[tied < 1e-11] = 0.0

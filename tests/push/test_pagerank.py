@@ -48,7 +48,7 @@ class TestPersonalizedPagerankLocal:
             assert info.l1_error <= tol
 
     @given(st.data(), small_graphs(), alphas(), st.integers(1, 6), st.sampled_from([1e-1, 1e-3, 1e-6]))
-    def test_top_k_is_right_where_it_is_certain(self, data, G, damping, k, epsilon):
+    def test_top_k_is_right_where_it_is_proven(self, data, G, damping, k, epsilon):
         seed = data.draw(nodes_of(G))
         everything = fo.personalized_pagerank_local(G, damping, seed, epsilon=epsilon)
         top, info = fo.personalized_pagerank_local(G, damping, seed, epsilon=epsilon, top_k=k, full_output=True)
@@ -59,12 +59,23 @@ class TestPersonalizedPagerankLocal:
             for node, value in zip(G, exact, strict=True):
                 assert value <= kth + 1e-12 or node in top
 
-    def test_top_k_becomes_certain(self, karate):
-        certain = [
+    @pytest.mark.parametrize("tol", [0.3, 1e-2])
+    def test_isolated_seeds_have_errors_too(self, tol):
+        """Pulled rows leave residuals at isolated nodes, which a push would not."""
+        G = nx.disjoint_union(nx.star_graph(5), nx.empty_graph(3))
+        weights = {node: 1.0 + 1e-3 * node for node in G}
+        exact = oracles.networkx_pagerank(G, personalization=weights)
+        for k in range(1, len(G)):
+            top, info = fo.personalized_pagerank_local(G, personalization=weights, tol=tol, top_k=k, full_output=True)
+            if info.top_k_proven:
+                assert set(top) == set(sorted(exact, key=exact.get, reverse=True)[:k])
+
+    def test_top_k_becomes_proven(self, karate):
+        found = [
             fo.personalized_pagerank_local(karate, personalization=0, top_k=5, epsilon=epsilon, full_output=True)[1]
             for epsilon in (1e-1, 1e-8)
         ]
-        assert [info.top_k_proven for info in certain] == [False, True]
+        assert [info.top_k_proven for info in found] == [False, True]
 
     def test_a_node_never_reached_may_beat_the_top(self):
         """The leaves are too light to be pushed, so the hub gets nothing. Exactly, it beats the heaviest seed."""

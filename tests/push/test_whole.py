@@ -146,7 +146,6 @@ def test_peeling_finds_what_is_on_no_cycle_and_between_none(G):
     before = {u for u in G if not on_cycles & ({u} | nx.ancestors(G, u))}
     assert {graph.nodes[u] for u in upstream} == before
     after = {u for u in set(G) - before if not on_cycles & ({u} | nx.descendants(G, u))}
-    assert {graph.nodes[u] for u in downstream} <= after
     # On graphs this small, the passes find all of them.
     assert {graph.nodes[u] for u in downstream} == after
 
@@ -171,12 +170,11 @@ class TestTheRule:
         graph = large_graph(1000)
         assert self.pulls(monkeypatch, graph, [0], mass_tolerance=1e-10)
         assert not self.pulls(monkeypatch, graph, [0], mass_tolerance=1e-6)
-        assert self.pulls(monkeypatch, graph, [0], mass_tolerance=1e-6, n_jobs=2)
         assert self.pulls(monkeypatch, large_graph(1000, directed=True), [0], mass_tolerance=1e-6)
 
     def test_a_push_that_stays_near_its_source(self, monkeypatch):
         ring = fo.CSRGraph.from_networkx(nx.cycle_graph(10_000))
-        assert not self.pulls(monkeypatch, ring, [0], mass_tolerance=1e-10, n_jobs=2)
+        assert not self.pulls(monkeypatch, ring, [0], mass_tolerance=1e-10)
 
     def test_epsilon_alone_is_a_push(self, monkeypatch):
         assert not self.pulls(monkeypatch, large_graph(1000), range(1000))
@@ -202,3 +200,12 @@ def test_a_reset_over_all_nodes_is_certified(n_jobs):
     p = np.array(list(weights.values()))
     exact = oracles.pagerank(graph.to_scipy().toarray(), p / p.sum(), 0.85)
     assert np.abs(np.array([found[u] for u in range(2000)]) - exact).sum() <= info.l1_error <= 1e-9
+
+
+@pytest.mark.parametrize("tol", [1e-3, 1e-6, 1e-9])
+@pytest.mark.parametrize("directed", [False, True])
+def test_the_number_of_threads_does_not_change_the_rule(monkeypatch, directed, tol):
+    monkeypatch.setattr(whole, "ENTRIES_PER_THREAD", 1)
+    graph = large_graph(directed=directed)
+    one, more = (fo.personalized_pagerank_local(graph, personalization=3, tol=tol, n_jobs=jobs) for jobs in (1, 3))
+    assert one == more
