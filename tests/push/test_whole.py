@@ -111,6 +111,19 @@ def test_a_directed_ring_on_which_bicgstab_gives_up(monkeypatch, alpha):
     assert_allclose(found.estimate, alpha ** np.arange(1, n + 1), atol=1e-9 / (1 - alpha))
 
 
+@pytest.mark.parametrize("broken", [0.0, np.inf, np.nan])
+def test_bicgstab_that_breaks_down(monkeypatch, broken):
+    def apply(rows, x, scaled, out, other, sums, *arguments):
+        del rows, x, scaled, other, arguments
+        out[:], sums[:] = broken, broken
+
+    monkeypatch.setattr(whole, "FEW_ENTRIES", 0)
+    monkeypatch.setattr(whole._bicgstab, "apply", apply)
+    system = pagerank_system(large_graph(3000, directed=True))
+    found = solve_everywhere(system, np.full(3000, 1 / 3000), 1e-10)
+    assert found.mass <= 1e-10
+
+
 @pytest.mark.parametrize("directed", [False, True])
 @pytest.mark.parametrize("scale", [1e-90, 1e90])
 def test_weights_that_single_precision_cannot_hold(directed, scale):
