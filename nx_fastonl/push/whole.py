@@ -121,8 +121,9 @@ def _solve_directed(
     rows = PulledRows(system.view, core, directed=True)
     n_entries = int(rows.ends[-1])
     with Threads(rows.ends, n_jobs) as threads:
-        rounds = Rounds(rows, system.radius, threads, np.float32, cancelled)
-        solve = rounds.gauss_seidel if n_entries < FEW_ENTRIES else rounds.bicgstab
+        in_sweeps = n_entries < FEW_ENTRIES
+        rounds = Rounds(rows, system.radius, threads, np.float64 if in_sweeps else np.float32, cancelled)
+        solve = rounds.gauss_seidel if in_sweeps else rounds.bicgstab
         z, _, _ = rounds.refine(solve, residual[rows.order], tolerance, None)
     _substitution.substitute(system.view, rows.order, z, estimate, residual)
     _substitution.settle(system.view, downstream, estimate, residual)
