@@ -79,7 +79,8 @@ def pagerank(
     # NetworkX begins with the uniform vector, which may be the very answer where all degrees are equal.
     if nstart is None and len(seeds[0]) == len(graph) and graph.degrees.min() == graph.largest_degree:
         start = everywhere(graph)
-    guess = None if start is None else dense_vector(graph, *start)
+    # Where walks end in dead ends, rounding errors of a guess could grow beyond the error that is asked for.
+    guess = None if start is None or graph.has_dead_ends else dense_vector(graph, *start)
     # Scaling to a sum of 1 may double the error that the solver leaves. No L1 error is above 2.
     found = pagerank_vector(
         graph, seeds, jumps, alpha, tol=0.5 * min(as_float(l1_error), 2.0), start=guess, keep_ties=keeps_ties
