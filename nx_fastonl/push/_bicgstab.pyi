@@ -3,40 +3,26 @@ from numpy.typing import NDArray
 
 from nx_fastonl.push._pulled import PulledRows
 
-def direct(
+def start(b: NDArray[np.floating]) -> tuple[NDArray[np.floating], float]: ...
+def estimate(vectors: NDArray[np.floating]) -> NDArray[np.floating]: ...
+def turn(rows: PulledRows, vectors: NDArray[np.floating], beta: float, omega: float, first: int, last: int) -> None: ...
+def step(rows: PulledRows, vectors: NDArray[np.floating], alpha: float, first: int, last: int) -> None: ...
+def multiply_direction(
     rows: PulledRows,
-    out: NDArray[np.float32],
-    scaled: NDArray[np.float32],
-    x: NDArray[np.float32],
-    a: float,
-    y: NDArray[np.float32],
-    b: float,
-    z: NDArray[np.float32],
+    vectors: NDArray[np.floating],
+    sums: NDArray[np.float64],
+    cancelled: NDArray[np.uint8],
     first: int,
     last: int,
 ) -> None: ...
-def apply(
+def multiply_rest(
     rows: PulledRows,
-    x: NDArray[np.float32],
-    scaled: NDArray[np.float32],
-    out: NDArray[np.float32],
-    other: NDArray[np.float32],
+    vectors: NDArray[np.floating],
     sums: NDArray[np.float64],
     cancelled: NDArray[np.uint8],
     first: int,
     last: int,
 ) -> None: ...
 def advance(
-    z: NDArray[np.float32],
-    a: float,
-    p: NDArray[np.float32],
-    b: float,
-    scaled: NDArray[np.float32],
-    r: NDArray[np.float32],
-    s: NDArray[np.float32],
-    t: NDArray[np.float32],
-    other: NDArray[np.float32],
-    sums: NDArray[np.float64],
-    first: int,
-    last: int,
+    vectors: NDArray[np.floating], alpha: float, omega: float, sums: NDArray[np.float64], first: int, last: int
 ) -> None: ...

@@ -207,26 +207,23 @@ class Rounds:
         """
         scale, b = self._scaled(source)
         run, rows, sums = self.threads.run, self.rows, np.empty((self.threads.n_chunks, 2))
-        r, shadow = b.copy(), b
-        z, p, p_scaled, v, s, s_scaled, t = (np.zeros_like(r) for _ in range(7))
+        vectors, next_rho = _bicgstab.start(b)
         mass, rho, alpha, omega = float(np.abs(b).sum()), 1.0, 1.0, 1.0
-        target, next_rho = factor * mass, float(np.square(r, dtype=np.float64).sum())
-        most = self.n_steps + self._jacobi_steps(factor)
+        target, most = factor * mass, self.n_steps + self._jacobi_steps(factor)
         try:
             while mass > target and self.n_steps < most:
-                beta = (next_rho / rho) * (alpha / omega)
-                run(_bicgstab.direct, rows, p, p_scaled, r, beta, p, -beta * omega, v)
-                run(_bicgstab.apply, rows, p, p_scaled, v, shadow, sums, self.cancelled)
+                run(_bicgstab.turn, rows, vectors, (next_rho / rho) * (alpha / omega), omega)
+                run(_bicgstab.multiply_direction, rows, vectors, sums, self.cancelled)
                 rho, alpha = next_rho, next_rho / math.fsum(sums[:, 0])
-                run(_bicgstab.direct, rows, s, s_scaled, r, -alpha, v, 0.0, v)
-                run(_bicgstab.apply, rows, s, s_scaled, t, s, sums, self.cancelled)
+                run(_bicgstab.step, rows, vectors, alpha)
+                run(_bicgstab.multiply_rest, rows, vectors, sums, self.cancelled)
                 omega = math.fsum(sums[:, 0]) / math.fsum(sums[:, 1])
-                run(_bicgstab.advance, z, alpha, p_scaled, omega, s_scaled, r, s, t, shadow, sums)
+                run(_bicgstab.advance, vectors, alpha, omega, sums)
                 next_rho, mass = (math.fsum(column) for column in sums.T)
                 self.n_steps += 2
         except (ArithmeticError, ValueError):
             pass  # It broke down, perhaps with infinite values. `refine` sees how far it got.
-        return scale * z
+        return scale * _bicgstab.estimate(vectors)
 
     def _scaled(self, source: Float64s) -> tuple[float, NDArray[np.floating]]:
         """A scale, and the source divided by it, in the precision of the steps."""
