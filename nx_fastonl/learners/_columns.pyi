@@ -3,21 +3,28 @@ from typing import final
 import numpy as np
 from numpy.typing import NDArray
 
-from nx_fastonl.learners._relaxation import GradientStore
-from nx_fastonl.learners._stream import Engine
+from nx_fastonl.learners._history import LabelHistory
+from nx_fastonl.learners._relaxation import GradientStore, RelaxationEngine
 from nx_fastonl.push._system import SystemView
 from nx_fastonl.push._workspace import Workspace
 
 @final
-class PushEngine(Engine):
+class PushEngine(RelaxationEngine):
     def __init__(
-        self, gradients: GradientStore, system: SystemView, work: Workspace, epsilon: float, a: float
+        self,
+        history: LabelHistory,
+        gradients: GradientStore,
+        system: SystemView,
+        work: Workspace,
+        epsilon: float,
+        a: float,
     ) -> None: ...
 
 @final
-class RowEngine(Engine):
+class RowEngine(RelaxationEngine):
     def __init__(
         self,
+        history: LabelHistory,
         gradients: GradientStore,
         row_scores: NDArray[np.float64],
         nodes: NDArray[np.int32],

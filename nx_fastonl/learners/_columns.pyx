@@ -6,8 +6,10 @@ from libc.stdint cimport INT64_MAX
 
 from nx_fastonl._lib.prefetch cimport prefetch
 from nx_fastonl._lib.typedefs cimport node_t
-from nx_fastonl.learners._relaxation cimport Evidence, GradientStore, ScoreBuffers, add_gradient
-from nx_fastonl.learners._stream cimport Engine
+from nx_fastonl.learners._history cimport LabelHistory
+from nx_fastonl.learners._relaxation cimport (
+    Evidence, GradientStore, RelaxationEngine, ScoreBuffers, add_gradient,
+)
 from nx_fastonl.push._push cimport PushState, new_push, push_from
 from nx_fastonl.push._system cimport SystemView
 from nx_fastonl.push._workspace cimport Workspace
@@ -41,7 +43,7 @@ cdef double sum_gradients(
 
 
 @cython.final
-cdef class PushEngine(Engine):
+cdef class PushEngine(RelaxationEngine):
     """Scores by a push of mass 1 from each node, down to `epsilon` per neighbour; M is `a` times what it gives."""
 
     cdef SystemView system
@@ -49,26 +51,29 @@ cdef class PushEngine(Engine):
     cdef PushState state
     cdef double a
 
-    def __init__(self, GradientStore gradients, SystemView system, Workspace work, double epsilon, double a):
-        super().__init__(gradients)
+    def __init__(
+        self, LabelHistory history, GradientStore gradients, SystemView system, Workspace work, double epsilon, double a,
+    ):
+        super().__init__(history, gradients)
         self.system, self.work, self.a = system, work, a
         self.state = new_push(epsilon)
 
-    cdef int read(self, node_t u, Py_ssize_t k, ScoreBuffers buffers, Evidence* evidence) except -1 nogil:
-        cdef double factor = self.a * evidence.s, constant = self.gradients.constant, shift
+    cdef int read(self, node_t u, double s, Py_ssize_t k) except -1 nogil:
+        cdef double factor = self.a * s, constant = self.gradients.constant, diagonal, magnitude, shift
         cdef Py_ssize_t j
         push_from(self.system, self.work, &self.state, u, False, INT64_MAX)
-        evidence.diagonal = factor * evidence.s * self.work.estimate[u] + constant
-        evidence.magnitude = factor * sum_gradients(self.gradients, self.work, buffers, k)
+        diagonal = factor * s * self.work.estimate[u] + constant
+        magnitude = factor * sum_gradients(self.gradients, self.work, self.buffers, k)
         for j in range(k):
             shift = constant * self.gradients.total[j]
-            buffers.scores[j] = factor * buffers.scores[j] + shift
-            evidence.magnitude = max(evidence.magnitude, fabs(shift))
+            self.buffers.scores[j] = factor * self.buffers.scores[j] + shift
+            magnitude = max(magnitude, fabs(shift))
+        self.evidence = Evidence(s, diagonal, magnitude)
         return 0
 
 
 @cython.final
-cdef class RowEngine(Engine):
+cdef class RowEngine(RelaxationEngine):
     """Adds up, for the mean of rows and columns, all learned nodes' columns of M times their gradients.
 
     `nodes` and `values` are the column of the node that is learned next.
@@ -78,13 +83,15 @@ cdef class RowEngine(Engine):
     cdef const node_t[::1] nodes
     cdef const double[::1] values
 
-    def __init__(self, GradientStore gradients, double[:, ::1] row_scores, const node_t[::1] nodes,
-                 const double[::1] values):
-        super().__init__(gradients)
+    def __init__(
+        self, LabelHistory history, GradientStore gradients, double[:, ::1] row_scores, const node_t[::1] nodes,
+        const double[::1] values,
+    ):
+        super().__init__(history, gradients)
         self.row_scores, self.nodes, self.values = row_scores, nodes, values
 
-    cdef void add(self, node_t u, Py_ssize_t k, ScoreBuffers buffers) noexcept nogil:
+    cdef void add(self, node_t u, Py_ssize_t k) noexcept nogil:
         cdef Py_ssize_t i, j
         for i in range(self.nodes.shape[0]):
             for j in range(k):
-                self.row_scores[self.nodes[i], j] += self.values[i] * buffers.change[j]
+                self.row_scores[self.nodes[i], j] += self.values[i] * self.buffers.change[j]

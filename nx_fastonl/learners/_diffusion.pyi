@@ -5,8 +5,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from nx_fastonl.learners._history import LabelHistory
-from nx_fastonl.learners._relaxation import GradientStore
-from nx_fastonl.learners._stream import Engine
+from nx_fastonl.learners._relaxation import GradientStore, RelaxationEngine
 from nx_fastonl.push._system import SystemView
 from nx_fastonl.push._workspace import Workspace
 
@@ -75,9 +74,15 @@ class DiffusionStore:
     ) -> tuple[float, float]: ...
 
 @final
-class DiffusionEngine(Engine):
+class DiffusionEngine(RelaxationEngine):
     def __init__(
-        self, gradients: GradientStore, system: SystemView, store: DiffusionStore, work: Workspace, a: float
+        self,
+        history: LabelHistory,
+        gradients: GradientStore,
+        system: SystemView,
+        store: DiffusionStore,
+        work: Workspace,
+        a: float,
     ) -> None: ...
 
 def learn_together(

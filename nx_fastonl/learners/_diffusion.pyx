@@ -12,8 +12,7 @@ from nx_fastonl._lib.prefetch cimport prefetch
 from nx_fastonl._lib.signals cimport EDGES_PER_POLL, is_poll_due, poll_signals
 from nx_fastonl._lib.typedefs cimport node_t, offset_t
 from nx_fastonl.learners._history cimport LabelHistory
-from nx_fastonl.learners._relaxation cimport Evidence, GradientStore, ScoreBuffers, store_independent
-from nx_fastonl.learners._stream cimport Engine
+from nx_fastonl.learners._relaxation cimport Evidence, GradientStore, RelaxationEngine, store_independent
 from nx_fastonl.push._push cimport PushState, new_push, push_from, recompute_residual
 from nx_fastonl.push._system cimport SystemView, degree_of, pivot_of
 from nx_fastonl.push._workspace cimport Workspace, clear
@@ -625,7 +624,7 @@ cdef void read_lanes_of(
 
 
 @cython.final
-cdef class DiffusionEngine(Engine):
+cdef class DiffusionEngine(RelaxationEngine):
     """Scores from a diffusion, in which what is learned of a node spreads; M is `a` times what the diffusion gives."""
 
     cdef SystemView system
@@ -636,48 +635,50 @@ cdef class DiffusionEngine(Engine):
     cdef double[::1] row  # of inv(H) B, all lanes
     cdef int64_t operations  # of all lanes pushed
 
-    def __init__(self, GradientStore gradients, SystemView system, DiffusionStore store, Workspace work, double a):
-        super().__init__(gradients)
+    def __init__(
+        self, LabelHistory history, GradientStore gradients, SystemView system, DiffusionStore store, Workspace work,
+        double a,
+    ):
+        super().__init__(history, gradients)
         self.system, self.store, self.work, self.a = system, store, work, a
         self.state = new_push(0.0)
         self.row = np.empty(store.lanes)
         self.operations = 0
 
-    cdef int read(self, node_t u, Py_ssize_t k, ScoreBuffers buffers, Evidence* evidence) except -1 nogil:
-        cdef double factor = self.a * evidence.s, constant = self.gradients.constant, own
+    cdef int read(self, node_t u, double s, Py_ssize_t k) except -1 nogil:
+        cdef double factor = self.a * s, constant = self.gradients.constant, own
         cdef Py_ssize_t j
         self.state.epsilon = read_epsilon_of(self.store)
         push_from(self.system, self.work, &self.state, u, True, MAX_READ_EDGES)
         read_lanes_of(self.system, self.store, self.work, self.row, &own)
         # Estimated from below: with the negative constant it may fall below 0, though the exact entry is positive.
-        evidence.diagonal = max(factor * evidence.s * own + constant, 0.0)
-        evidence.magnitude = 0.0
+        self.evidence = Evidence(s, max(factor * s * own + constant, 0.0), 0.0)
         for j in range(k):
-            buffers.scores[j] = factor * self.row[j] + constant * self.gradients.total[j]
-            evidence.magnitude = max(evidence.magnitude, fabs(buffers.scores[j]))
+            self.buffers.scores[j] = factor * self.row[j] + constant * self.gradients.total[j]
+            self.evidence.magnitude = max(self.evidence.magnitude, fabs(self.buffers.scores[j]))
         return 0
 
-    cdef int reserve(self) except -1 nogil:
+    cdef int reserve(self, node_t u) except -1 nogil:
         if self.store.n_slots + self.store.slots.shape[1] > self.store.slot_owners.shape[0]:
             with gil:
                 self.store.reserve_slots(self.store.slots.shape[1])
         return 0
 
-    cdef void add(self, node_t u, Py_ssize_t k, ScoreBuffers buffers) noexcept nogil:
+    cdef void add(self, node_t u, Py_ssize_t k) noexcept nogil:
         cdef Py_ssize_t j
         for j in range(k):
-            if buffers.change[j] != 0.0:
-                place_mass(self.system, self.store, u, j, buffers.change[j])
-        self.store.mass += buffers.new_size - buffers.old_size
+            if self.buffers.change[j] != 0.0:
+                place_mass(self.system, self.store, u, j, self.buffers.change[j])
+        self.store.mass += self.buffers.new_size - self.buffers.old_size
 
-    cdef int settle(self, node_t u, Py_ssize_t k, ScoreBuffers buffers) except -1 nogil:
+    cdef int settle(self, node_t u) except -1 nogil:
         cdef LaneState lane
         cdef Py_ssize_t j
         # What was forgotten need not be settled more finely than when it was learned.
-        cdef double theta = max(theta_of(self.store), self.store.rate * (self.store.mass + buffers.old_size))
+        cdef double theta = max(theta_of(self.store), self.store.rate * (self.store.mass + self.buffers.old_size))
         self.store.largest_theta = max(self.store.largest_theta, theta)
-        for j in range(k):
-            if buffers.change[j] != 0.0:
+        for j in range(self.history.k):
+            if self.buffers.change[j] != 0.0:
                 lane = lane_of(self.store, j, theta)
                 enqueue_if_active(self.store, self.work, &lane, u)
                 settle_lane(self.system, self.store, self.work, &lane, j)

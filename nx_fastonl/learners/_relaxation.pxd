@@ -6,6 +6,7 @@ from libc.stdint cimport int32_t
 
 from nx_fastonl._lib.typedefs cimport node_t
 from nx_fastonl.learners._history cimport LabelHistory
+from nx_fastonl.learners._stream cimport Engine
 
 # What is stored of a node: s times its gradient. Mostly that has one entry, -s at its label; otherwise it is a row of
 # `dense`, whose entries are at most s.
@@ -53,24 +54,18 @@ cdef class GradientStore:
     cdef readonly object unfinished
 
 
-cdef void to_psi(GradientStore store, ScoreBuffers buffers, Py_ssize_t k, double diagonal) noexcept nogil
+cdef class RelaxationEngine(Engine):
+    cdef GradientStore gradients
+    # Of the node read.
+    cdef ScoreBuffers buffers
+    cdef Evidence evidence
+    cdef bint independent
 
-cdef Py_ssize_t predict(
-    GradientStore store, LabelHistory history, ScoreBuffers buffers, const Evidence* evidence, double draw,
-) noexcept nogil
-
-cdef void store_gradient(
-    GradientStore store, LabelHistory history, ScoreBuffers buffers, node_t u, Py_ssize_t y, const Evidence* evidence,
-    bint independent,
-) noexcept nogil
+    cdef void add(self, node_t u, Py_ssize_t k) noexcept nogil
 
 
 cdef void store_independent(
     GradientStore store, LabelHistory history, const node_t[::1] nodes, const int32_t[::1] labels, const double[::1] s,
-) noexcept nogil
-
-cdef void forget_gradient(
-    GradientStore store, LabelHistory history, ScoreBuffers buffers, node_t u, double diagonal,
 ) noexcept nogil
 
 

@@ -11,6 +11,7 @@ from nx_fastonl._lib.arrays import check_restored
 
 from nx_fastonl._lib.typedefs cimport node_t
 from nx_fastonl.learners._history cimport LabelHistory, drop_label, record_label
+from nx_fastonl.learners._stream cimport Engine
 
 STORED_GRADIENT = np.dtype([("s", np.float64), ("label", np.int32), ("dense", np.int32)])
 
@@ -272,7 +273,7 @@ cdef Py_ssize_t drawn_label(ScoreBuffers buffers, Py_ssize_t k, double draw) noe
     return last
 
 
-cdef Py_ssize_t predict(
+cdef Py_ssize_t predicted_label(
     GradientStore store, LabelHistory history, ScoreBuffers buffers, const Evidence* evidence, double draw,
 ) noexcept nogil:
     """The best label, or the one that `draw` picks unless that is negative; -1 while no label is known."""
@@ -400,6 +401,40 @@ cdef void forget_gradient(
     remove_gradient(store, buffers, history.k, u, diagonal)
     drop_label(history, u)
     buffers.new_size = 0.0
+
+
+cdef class RelaxationEngine(Engine):
+    """Learns by gradients of the surrogate loss. Subclasses compute scores, and take in what is stored of a node."""
+
+    def __init__(self, LabelHistory history, GradientStore gradients):
+        super().__init__(history)
+        self.gradients = gradients
+        self.buffers = ScoreBuffers(gradients.lanes)
+        self.evidence = Evidence(0.0, 0.0, 0.0)
+        self.independent = False
+
+    def take(self, const double[::1] scores, *, double s, double diagonal, bint independent=False):
+        """Take the scores of a node that were read before, in place of `read`."""
+        cdef Py_ssize_t j
+        self.evidence = Evidence(s, diagonal, 0.0)
+        self.independent = independent
+        for j in range(scores.shape[0]):
+            self.buffers.scores[j] = scores[j]
+
+    cdef Py_ssize_t predict(self, double draw) noexcept nogil:
+        return predicted_label(self.gradients, self.history, self.buffers, &self.evidence, draw)
+
+    cdef void learn(self, node_t u, Py_ssize_t y) noexcept nogil:
+        store_gradient(self.gradients, self.history, self.buffers, u, y, &self.evidence, self.independent)
+        self.add(u, self.history.k)
+
+    cdef void forget(self, node_t u) noexcept nogil:
+        forget_gradient(self.gradients, self.history, self.buffers, u, self.evidence.diagonal)
+        self.add(u, self.history.k)
+
+    cdef void add(self, node_t u, Py_ssize_t k) noexcept nogil:
+        """Take it in that what is stored of node u has changed by `buffers.change`."""
+        pass
 
 
 def water_filling(const double[::1] psi):

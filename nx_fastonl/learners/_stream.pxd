@@ -1,13 +1,15 @@
 """What an engine of the online loop provides."""
 
 from nx_fastonl._lib.typedefs cimport node_t
-from nx_fastonl.learners._relaxation cimport Evidence, GradientStore, ScoreBuffers
+from nx_fastonl.learners._history cimport LabelHistory
 
 
 cdef class Engine:
-    cdef GradientStore gradients
+    cdef LabelHistory history
 
-    cdef int read(self, node_t u, Py_ssize_t k, ScoreBuffers buffers, Evidence* evidence) except -1 nogil
-    cdef int reserve(self) except -1 nogil
-    cdef void add(self, node_t u, Py_ssize_t k, ScoreBuffers buffers) noexcept nogil
-    cdef int settle(self, node_t u, Py_ssize_t k, ScoreBuffers buffers) except -1 nogil
+    cdef int read(self, node_t u, double s, Py_ssize_t k) except -1 nogil
+    cdef Py_ssize_t predict(self, double draw) noexcept nogil
+    cdef int reserve(self, node_t u) except -1 nogil
+    cdef void learn(self, node_t u, Py_ssize_t y) noexcept nogil
+    cdef void forget(self, node_t u) noexcept nogil
+    cdef int settle(self, node_t u) except -1 nogil

@@ -4,97 +4,80 @@ from libc.stdint cimport int32_t
 
 from nx_fastonl._lib.typedefs cimport node_t
 from nx_fastonl.learners._history cimport LabelHistory
-from nx_fastonl.learners._relaxation cimport (
-    Evidence, GradientStore, ScoreBuffers, forget_gradient, predict, store_gradient,
-)
 
 
 cdef class Engine:
-    """Computes scores, and updates what learning or forgetting a label changes beside the stored gradients.
+    """What a learner does with one node, in compiled code.
 
-    Both call `reserve`, change the stored gradient, then call `add` and `settle`. `reserve` and `settle` do what takes
-    memory or time, and may raise. `add` may not raise. If `settle` is interrupted, the change is made, and the owner
-    of the engine finishes the work later.
+    `read` finds out what is known of a node and keeps it in the engine. `predict`, `learn` and `forget` use that. The
+    last two change the learner. They may not raise: memory for them is there once `reserve` was called, and what takes
+    long is left to `settle`. If `settle` is interrupted, the change is made, and the owner of the engine finishes the
+    work later.
     """
 
-    def __init__(self, GradientStore gradients):
-        self.gradients = gradients
+    def __init__(self, LabelHistory history):
+        self.history = history
 
-    cdef int read(self, node_t u, Py_ssize_t k, ScoreBuffers buffers, Evidence* evidence) except -1 nogil:
-        """Write the scores of the first k labels at node u, and the evidence, whose s is given. Changes nothing."""
+    cdef int read(self, node_t u, double s, Py_ssize_t k) except -1 nogil:
+        """Read what is known of node u, whose scaling is s, about the first k labels. Changes nothing."""
         return 0
 
-    cdef int reserve(self) except -1 nogil:
-        """Make sure that there is memory for `add`."""
+    cdef Py_ssize_t predict(self, double draw) noexcept nogil:
+        """The best label of the node read, or the one that `draw` picks unless that is negative; -1 if none is known."""
+        return -1
+
+    cdef int reserve(self, node_t u) except -1 nogil:
+        """Make sure that there is memory to learn or forget the label of node u."""
         return 0
 
-    cdef void add(self, node_t u, Py_ssize_t k, ScoreBuffers buffers) noexcept nogil:
-        """Update the engine: what is stored of node u has changed by `buffers.change`."""
+    cdef void learn(self, node_t u, Py_ssize_t y) noexcept nogil:
+        """Learn label y of the node read, in place of another that it had. There must be room for the label."""
         pass
 
-    cdef int settle(self, node_t u, Py_ssize_t k, ScoreBuffers buffers) except -1 nogil:
-        """Do the work after `add` that takes long."""
+    cdef void forget(self, node_t u) noexcept nogil:
+        """Take the label of the node read out again."""
+        pass
+
+    cdef int settle(self, node_t u) except -1 nogil:
+        """Do the work after a change at node u that takes long."""
         return 0
 
 
-cdef int learn_step(
-    Engine engine, LabelHistory history, ScoreBuffers buffers, node_t u, Py_ssize_t y, const Evidence* evidence,
-    bint independent,
-) except -1 nogil:
-    """Learn label y of node u, whose scores are in the buffers: all of it or, if it raises before `add`, nothing."""
-    engine.reserve()
-    store_gradient(engine.gradients, history, buffers, u, y, evidence, independent)
-    engine.add(u, history.k, buffers)
-    engine.settle(u, history.k, buffers)
+cdef int learn_step(Engine engine, node_t u, Py_ssize_t y) except -1 nogil:
+    """Learn label y of the node read: all of it or, if it raises before `learn`, nothing."""
+    engine.reserve(u)
+    engine.learn(u, y)
+    engine.settle(u)
     return 0
 
 
 def run(
-    Engine engine, LabelHistory history, const node_t[::1] nodes, const double[::1] scales, const int32_t[::1] labels,
+    Engine engine, const node_t[::1] nodes, const double[::1] scales, const int32_t[::1] labels,
     const double[::1] draws, int32_t[::1] predicted,
 ):
     """Predict the label of each node, then learn it.
 
-    `scales` are the nodes' s. A label beyond those of the history joins when it is learned; there must be room for it,
-    and for a dense gradient for each node. Without `draws` the best label is predicted, otherwise one drawn from the
-    distribution; -1 while no label is known. If this raises, `history.n_learned` tells how many nodes were learned.
+    `scales` are the nodes' s. A label beyond those of the history joins when it is learned; there must be room for it.
+    Without `draws` the best label is predicted, otherwise one drawn from the distribution; -1 while no label is known.
+    If this raises, `history.n_learned` tells how many nodes were learned.
     """
-    cdef ScoreBuffers buffers = ScoreBuffers(engine.gradients.lanes)
-    cdef Evidence evidence
-    cdef Py_ssize_t i, k
+    cdef Py_ssize_t i
     with nogil:
         for i in range(nodes.shape[0]):
-            evidence = Evidence(scales[i], 0.0, 0.0)
-            k = max(history.k, labels[i] + 1)
-            engine.read(nodes[i], k, buffers, &evidence)
-            predicted[i] = <int32_t> predict(
-                engine.gradients, history, buffers, &evidence, draws[i] if draws.shape[0] > 0 else -1.0,
-            )
-            learn_step(engine, history, buffers, nodes[i], labels[i], &evidence, False)
+            engine.read(nodes[i], scales[i], max(engine.history.k, labels[i] + 1))
+            predicted[i] = <int32_t> engine.predict(draws[i] if draws.shape[0] > 0 else -1.0)
+            learn_step(engine, nodes[i], labels[i])
 
 
-def learn(
-    Engine engine, LabelHistory history, const double[::1] scores, node_t u, Py_ssize_t y, *,
-    double s, double diagonal, bint independent,
-):
-    """Learn label y of node u, whose scores were read before, in place of another label that it had."""
-    cdef ScoreBuffers buffers = ScoreBuffers(engine.gradients.lanes)
-    cdef Evidence evidence = Evidence(s, diagonal, 0.0)
-    cdef Py_ssize_t j
-    for j in range(scores.shape[0]):
-        buffers.scores[j] = scores[j]
+def learn(Engine engine, node_t u, Py_ssize_t y):
+    """Learn label y of node u, which the engine has read, in place of another label that it had."""
     with nogil:
-        learn_step(engine, history, buffers, u, y, &evidence, independent)
+        learn_step(engine, u, y)
 
 
-def forget(Engine engine, LabelHistory history, const double[::1] scores, node_t u, *, double diagonal):
-    """Forget the label of node u, whose scores were read before: all or nothing, as `learn_step`."""
-    cdef ScoreBuffers buffers = ScoreBuffers(engine.gradients.lanes)
-    cdef Py_ssize_t j
-    for j in range(scores.shape[0]):
-        buffers.scores[j] = scores[j]
+def forget(Engine engine, node_t u):
+    """Forget the label of node u, which the engine has read: all or nothing, as `learn_step`."""
     with nogil:
-        engine.reserve()
-        forget_gradient(engine.gradients, history, buffers, u, diagonal)
-        engine.add(u, history.k, buffers)
-        engine.settle(u, history.k, buffers)
+        engine.reserve(u)
+        engine.forget(u)
+        engine.settle(u)

@@ -103,27 +103,34 @@ class ColumnLearner(RelaxationLearner):
             row_scores = None if self._row_scores is None else self._row_scores.copy()
             for u, y in zip(rows.tolist(), labels.tolist(), strict=True):
                 scores, _, diagonal, s = self._evidence_from(u, gradients, row_scores, history.k)
-                engine = self._engine(u, gradients, row_scores)
-                _stream.learn(engine, history, scores, u, y, s=s, diagonal=diagonal, independent=True)
+                engine = self._engine(u, history, gradients, row_scores)
+                engine.take(scores, s=s, diagonal=diagonal, independent=True)
+                _stream.learn(engine, u, y)
             # One call in C: whatever interrupts this, all of it is replaced or nothing.
             self.__dict__.update(history=history, gradients=gradients, _row_scores=row_scores)
 
     def _learn(self, u: int, y: int, evidence: Evidence, *, independent: bool) -> None:
         scores, _, diagonal, s = evidence
-        engine = self._engine(u, self.gradients, self._row_scores)
-        _stream.learn(engine, self.history, scores, u, y, s=s, diagonal=diagonal, independent=independent)
+        engine = self._engine(u, self.history, self.gradients, self._row_scores)
+        engine.take(scores, s=s, diagonal=diagonal, independent=independent)
+        _stream.learn(engine, u, y)
 
     def _forget(self, u: int, evidence: Evidence) -> None:
-        engine = self._engine(u, self.gradients, self._row_scores)
-        _stream.forget(engine, self.history, evidence.scores, u, diagonal=evidence.diagonal)
+        engine = self._engine(u, self.history, self.gradients, self._row_scores)
+        engine.take(evidence.scores, s=evidence.s, diagonal=evidence.diagonal)
+        _stream.forget(engine, u)
 
     def _engine(
-        self, u: int, gradients: _relaxation.GradientStore, row_scores: NDArray[np.float64] | None
-    ) -> _stream.Engine:
+        self,
+        u: int,
+        history: LabelHistory,
+        gradients: _relaxation.GradientStore,
+        row_scores: NDArray[np.float64] | None,
+    ) -> _relaxation.RelaxationEngine:
         if row_scores is None:
-            return _stream.Engine(gradients)
+            return _relaxation.RelaxationEngine(history, gradients)
         column = self._column(u)
-        return _columns.RowEngine(gradients, row_scores, column.nodes, column.values)
+        return _columns.RowEngine(history, gradients, row_scores, column.nodes, column.values)
 
     def _column(self, u: int) -> Column:
         """The column of node u. The latest is stored, so that learning a node just predicted needs no second one."""

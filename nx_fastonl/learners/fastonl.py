@@ -131,7 +131,7 @@ class FastONL(RelaxationLearner):
             self.finish()
             self.gradients.reserve(self.k, len(rows))
             engine = self._engine(workspace)
-            _stream.run(engine, self.history, rows, self.kernel.s(rows), labels, draws, predicted)
+            _stream.run(engine, rows, self.kernel.s(rows), labels, draws, predicted)
         return predicted
 
     def certify(self, u: int, max_operations: int) -> Certificate:
@@ -175,19 +175,21 @@ class FastONL(RelaxationLearner):
         return factor * row[:k] + shift, float(factor * off * (1.0 + UNIT_ROUNDOFF) + rounding)
 
     def _engine(self, workspace: Workspace) -> _diffusion.DiffusionEngine:
-        system = self.kernel.system
-        return _diffusion.DiffusionEngine(self.gradients, system.view, self.diffusion.store, workspace, self.kernel.a)
+        view, store = self.kernel.system.view, self.diffusion.store
+        return _diffusion.DiffusionEngine(self.history, self.gradients, view, store, workspace, self.kernel.a)
 
     def _learn(self, u: int, y: int, evidence: Evidence, *, independent: bool) -> None:
         scores, _, diagonal, s = evidence
         with self.kernel.graph.scratch(Workspace) as workspace, self.lock:
             engine = self._engine(workspace)
-            _stream.learn(engine, self.history, scores, u, y, s=s, diagonal=diagonal, independent=independent)
+            engine.take(scores, s=s, diagonal=diagonal, independent=independent)
+            _stream.learn(engine, u, y)
 
     def _forget(self, u: int, evidence: Evidence) -> None:
         with self.kernel.graph.scratch(Workspace) as workspace, self.lock:
             engine = self._engine(workspace)
-            _stream.forget(engine, self.history, evidence.scores, u, diagonal=evidence.diagonal)
+            engine.take(evidence.scores, s=evidence.s, diagonal=evidence.diagonal)
+            _stream.forget(engine, u)
 
     def _evidence(self, u: int) -> Evidence:
         s = self.kernel.s_of(u)
@@ -268,8 +270,10 @@ class FifoFastONL(ColumnLearner):
                 own = Workspace(len(graph))
                 own.know_thresholds(self._push_epsilon * np.diff(graph.indptr))
             with graph.scratch(Workspace) if own is None else nullcontext(own) as workspace:
-                engine = PushEngine(self.gradients, system.view, workspace, self._push_epsilon, self.kernel.a)
-                _stream.run(engine, self.history, rows, self.kernel.s(rows), labels, draws, predicted)
+                engine = PushEngine(
+                    self.history, self.gradients, system.view, workspace, self._push_epsilon, self.kernel.a
+                )
+                _stream.run(engine, rows, self.kernel.s(rows), labels, draws, predicted)
             self._workspace = own
         return predicted
 

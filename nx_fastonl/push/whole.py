@@ -223,7 +223,7 @@ class Rounds:
                 self.n_steps += 2
         except (ArithmeticError, ValueError):
             pass  # It broke down, perhaps with infinite values. `refine` sees how far it got.
-        return scale * _bicgstab.estimate(vectors)
+        return np.asarray(scale * _bicgstab.estimate(vectors), dtype=np.float64)
 
     def _scaled(self, source: Float64s) -> tuple[float, NDArray[np.floating]]:
         """A scale, and the source divided by it, in the precision of the steps."""
