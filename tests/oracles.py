@@ -286,3 +286,102 @@ def tree_on_a_line(parents, weights):
             for v, at_v in zip(line, along, strict=True):
                 distance[u, v] = abs(at_u - at_v)
     return distance
+
+
+def expert_features(W, labels, u, k, smoothness, absorption=1.0):
+    """What each expert of the adaptive learner says of node u, from definitions. `labels` is {node: label}, learned."""
+    n = len(W)
+    D = W.sum(axis=1)
+    known = np.array(sorted(labels), dtype=int)
+    y = np.array([labels[v] for v in known], dtype=int)
+    frequencies = (np.bincount(y, minlength=k) + 1.0) / (len(y) + k)
+    S = np.where(D > 0, D, 1.0 / smoothness)
+    H = np.diag(np.where(D > 0, smoothness * D, 1.0)) + np.diag(D) - W
+    H[known, known] += absorption * D[known]
+    B = np.zeros((n, k))
+    B[known, y] = np.sqrt(S[known])
+    votes = np.linalg.solve(H, B)[u]
+    least = 1e-13 * max(votes.sum(), np.sqrt(S[u]) * np.linalg.inv(H)[u, u])
+    mass = B.sum(axis=0)
+    centred = votes - votes.sum() * mass / mass.sum() if mass.sum() > 0 else votes
+
+    edges = W - np.diag(np.diag(W))
+    unit = W[W > 0].mean() if (W > 0).any() else 1.0
+    one_hot = np.zeros((n, k))
+    one_hot[known, y] = 1.0
+    around = edges @ one_hot / unit  # of each node, the weight of the edges to neighbours with each label
+    witnesses = (edges > 0) @ one_hot.sum(axis=1)
+    pairs = one_hot.T @ around
+    share = (pairs + 10.0 * frequencies) / (pairs.sum(axis=1, keepdims=True) + 10.0)
+    compatibility = np.zeros(k)
+    if witnesses[u] > 0:
+        compatibility = np.sqrt(witnesses[u]) * np.log(share) @ around[u] / around[u].sum()
+    siblings = [v for v in np.flatnonzero(edges[u]) if witnesses[v] > 0]
+    profile = np.zeros(k)
+    for v in siblings:
+        profile += np.log((around[v] + 2.0 * frequencies) / (around[v].sum() + 2.0)) / np.sqrt(len(siblings))
+    cells = np.floor(2.0 * np.log2((W > 0).sum(axis=1) + 1.0))
+    degree = np.log(one_hot[cells == cells[u]].sum(axis=0) + 4.0 * frequencies)
+    return np.array(
+        [
+            _log_shares(votes, frequencies, least),
+            _log_shares(centred, frequencies, least),
+            _log_shares(around[u], frequencies, 0.0),
+            compatibility,
+            profile,
+            degree,
+            np.log(frequencies),
+        ]
+    )
+
+
+def _log_shares(votes, frequencies, least):
+    votes = np.where(votes > least, votes, 0.0)
+    shares = votes / votes.sum() if votes.sum() > 0 else frequencies
+    return np.log(0.8 * shares + 0.2 * frequencies)
+
+
+class Mixture:
+    """A log-linear mixture whose weights take online Newton steps, and whose best probability is calibrated.
+
+    `top` is the label predicted: one of the largest probability.
+    """
+
+    def __init__(self, start, precision, fading=1.0):
+        self.weights, self.start_precision, self.fading = np.array(start, dtype=float), precision, fading
+        self.A = precision * np.eye(len(start))
+        self.calibration, self.B = np.array([0.0, 1.0]), 30.0 * np.eye(2)
+
+    def mixed(self, features):
+        scores = self.weights @ features
+        q = np.exp(scores - scores.max())
+        return q / q.sum()
+
+    def _inputs(self, features):
+        confidence = self.mixed(features).max().clip(1e-6, 1.0 - 1e-6)
+        return np.array([1.0, np.log(confidence / (1.0 - confidence))])
+
+    def probabilities(self, features, top):
+        q = self.mixed(features)
+        if len(q) == 1:
+            return q
+        others = np.delete(q, top)
+        confidence = 1.0 / (1.0 + np.exp(-self.calibration @ self._inputs(features)))
+        if others.sum() == 0.0:
+            return q
+        confidence = max(confidence, others.max() / (others.sum() + others.max()))
+        q = q / others.sum() * (1.0 - confidence)
+        q[top] = confidence
+        return q
+
+    def step(self, features, y, top):
+        q, x = self.mixed(features), self._inputs(features)
+        if len(q) == 1:
+            return
+        p = 1.0 / (1.0 + np.exp(-self.calibration @ x))
+        self.B = self.fading * self.B + (1.0 - self.fading) * 30.0 * np.eye(2) + p * (1.0 - p) * np.outer(x, x)
+        self.calibration = self.calibration - np.linalg.solve(self.B, (p - (top == y)) * x)
+        fisher = features @ (np.diag(q) - np.outer(q, q)) @ features.T
+        prior = self.start_precision * np.eye(len(self.A))
+        self.A = self.fading * self.A + (1.0 - self.fading) * prior + fisher
+        self.weights = self.weights - np.linalg.solve(self.A, features @ (q - np.eye(len(q))[y]))

@@ -556,6 +556,11 @@ class CSRGraph:
         return float(self.degrees.max())
 
     @cached_property
+    def mean_weight(self) -> float:
+        """The mean weight of an edge; 1 where there is none."""
+        return float(self.weights.mean()) if self.weights is not None and len(self.weights) else 1.0
+
+    @cached_property
     def has_dead_ends(self) -> bool:
         """Whether some node has no out-edge."""
         return bool((self.degrees == 0.0).any())

@@ -13,6 +13,7 @@ from scipy import linalg
 from nx_fastonl._lib.checks import check_between
 from nx_fastonl._lib.threads import one_blas_thread
 from nx_fastonl.graph.csr import CSRGraph
+from nx_fastonl.kernels._scaling import Scaling
 from nx_fastonl.kernels.table import KERNELS, SMOOTHNESS_RANGE, KernelParameters, checked_parameters, full_name
 from nx_fastonl.push import _push
 from nx_fastonl.push._workspace import Workspace
@@ -127,6 +128,11 @@ class GraphKernel:
     def s(self, rows: Any) -> NDArray[np.float64]:
         """The scaling ``s`` at these rows."""
         return np.sqrt(self.squared_s(rows))
+
+    @property
+    def scaling(self) -> Scaling:
+        """What compiled loops see of `s`."""
+        return Scaling(self.graph.view, self._isolated_S, self._S, ones=self._ones and self._S is None)
 
     def s_of(self, u: int) -> float:
         """The scaling `s` at one row; faster."""

@@ -23,6 +23,7 @@ from nx_fastonl.labeling.knowledge import Knowledge, LabelEntry
 from nx_fastonl.labeling.labels import Labels, PlainLabels, checked_label, distinct_labels, is_missing, label_stream
 from nx_fastonl.labeling.sequence import LabelSequence
 from nx_fastonl.learners._history import LabelHistory
+from nx_fastonl.learners.adaptive import AdaptiveLearner
 from nx_fastonl.learners.registry import KERNEL_METHODS, LabelerOptions, Method, make_learner
 
 __all__ = ["OnlineNodeLabeler"]
@@ -186,6 +187,14 @@ class OnlineNodeLabeler:
         """The labels learned: ``{node: label}``, in the order in which the nodes were learned."""
         rows, labels = self._knowledge.learned()
         return dict(zip(map(self._graph.nodes.__getitem__, rows), labels, strict=True))
+
+    @property
+    def weights(self) -> dict[str, float]:
+        """How much ``method="adaptive"`` trusts each expert now: ``{name: weight}``."""
+        learner = self._knowledge.learner
+        if not isinstance(learner, AdaptiveLearner):
+            raise AttributeError(f'method {self._method!r} has no weights; method="adaptive" does')
+        return learner.weights()
 
     def clone(self) -> OnlineNodeLabeler:
         """A new labeler with the same graph, parameters and random draws, which has learned nothing.

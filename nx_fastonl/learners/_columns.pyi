@@ -3,6 +3,7 @@ from typing import final
 import numpy as np
 from numpy.typing import NDArray
 
+from nx_fastonl.kernels._scaling import Scaling
 from nx_fastonl.learners._history import LabelHistory
 from nx_fastonl.learners._relaxation import GradientStore, RelaxationEngine
 from nx_fastonl.push._system import SystemView
@@ -15,6 +16,7 @@ class PushEngine(RelaxationEngine):
         history: LabelHistory,
         gradients: GradientStore,
         system: SystemView,
+        scaling: Scaling,
         work: Workspace,
         epsilon: float,
         a: float,

@@ -6,6 +6,7 @@ from libc.stdint cimport INT64_MAX
 
 from nx_fastonl._lib.prefetch cimport prefetch
 from nx_fastonl._lib.typedefs cimport node_t
+from nx_fastonl.kernels._scaling cimport Scaling, s_of
 from nx_fastonl.learners._history cimport LabelHistory
 from nx_fastonl.learners._relaxation cimport (
     Evidence, GradientStore, RelaxationEngine, ScoreBuffers, add_gradient,
@@ -49,16 +50,19 @@ cdef class PushEngine(RelaxationEngine):
     cdef SystemView system
     cdef Workspace work
     cdef PushState state
+    cdef Scaling scaling
     cdef double a
 
     def __init__(
-        self, LabelHistory history, GradientStore gradients, SystemView system, Workspace work, double epsilon, double a,
+        self, LabelHistory history, GradientStore gradients, SystemView system, Scaling scaling, Workspace work,
+        double epsilon, double a,
     ):
         super().__init__(history, gradients)
-        self.system, self.work, self.a = system, work, a
+        self.system, self.scaling, self.work, self.a = system, scaling, work, a
         self.state = new_push(epsilon)
 
-    cdef int read(self, node_t u, double s, Py_ssize_t k) except -1 nogil:
+    cdef int read(self, node_t u, Py_ssize_t k) except -1 nogil:
+        cdef double s = s_of(self.scaling, u)
         cdef double factor = self.a * s, constant = self.gradients.constant, diagonal, magnitude, shift
         cdef Py_ssize_t j
         push_from(self.system, self.work, &self.state, u, False, INT64_MAX)

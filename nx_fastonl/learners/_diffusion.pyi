@@ -4,6 +4,7 @@ from typing import Any, final
 import numpy as np
 from numpy.typing import NDArray
 
+from nx_fastonl.kernels._scaling import Scaling
 from nx_fastonl.learners._history import LabelHistory
 from nx_fastonl.learners._relaxation import GradientStore, RelaxationEngine
 from nx_fastonl.push._system import SystemView
@@ -74,15 +75,15 @@ class DiffusionStore:
     ) -> tuple[float, float]: ...
 
 @final
+class DiffusionRun:
+    def __init__(
+        self, system: SystemView, store: DiffusionStore, work: Workspace, pivots: NDArray[np.float64]
+    ) -> None: ...
+
+@final
 class DiffusionEngine(RelaxationEngine):
     def __init__(
-        self,
-        history: LabelHistory,
-        gradients: GradientStore,
-        system: SystemView,
-        store: DiffusionStore,
-        work: Workspace,
-        a: float,
+        self, history: LabelHistory, gradients: GradientStore, diffusion: DiffusionRun, scaling: Scaling, a: float
     ) -> None: ...
 
 def learn_together(

@@ -11,6 +11,7 @@ from nx_fastonl._lib.arrays import check_restored
 from nx_fastonl._lib.prefetch cimport prefetch
 from nx_fastonl._lib.signals cimport EDGES_PER_POLL, is_poll_due, poll_signals
 from nx_fastonl._lib.typedefs cimport node_t, offset_t
+from nx_fastonl.kernels._scaling cimport Scaling, s_of
 from nx_fastonl.learners._history cimport LabelHistory
 from nx_fastonl.learners._relaxation cimport Evidence, GradientStore, RelaxationEngine, store_independent
 from nx_fastonl.push._push cimport PushState, new_push, push_from, recompute_residual
@@ -55,11 +56,6 @@ cdef Py_ssize_t MAX_LANES = 8  # per block: in double precision, a cache line
 cdef Py_ssize_t MIN_LANES = 2
 cdef Py_ssize_t MIN_SLOTS = 4096
 
-# Where the numbers of a node for a block of labels are stored.
-cdef struct Slot:
-    int32_t index  # 0: nowhere yet
-    float allowance  # see `allowance_of`; +inf while the node waits in the queue
-
 # One label's push under way. Its queue is the ring work.queue[head], ..., work.queue[tail - 1].
 cdef struct LaneState:
     Py_ssize_t block
@@ -98,26 +94,6 @@ cdef class DiffusionStore:
         Called with this store, the nodes in the queue, a label, theta and the edges walked so far, when a lane does not
         settle for long. It returns how many more edges to walk, or 0 if it has settled the lane by itself.
     """
-
-    cdef Slot[:, ::1] slots
-    cdef int64_t[::1] slot_owners  # u * blocks + block
-    # One of the two pairs is empty.
-    cdef double[:, ::1] residuals64, estimates64
-    cdef float[:, ::1] residuals32, estimates32
-    cdef readonly object residuals, estimates  # the same memory, as numpy sees it
-    cdef object _slots
-    cdef unsigned char[::1] unsettled  # lanes in which an interrupted push left nodes active
-    cdef readonly bint single
-    cdef readonly Py_ssize_t width  # lanes of a block
-    cdef readonly int64_t n_slots
-    cdef readonly int64_t n_additions
-    cdef readonly int64_t n_pushes
-    cdef public object when_slow
-    cdef public double rate
-    cdef readonly double least_allowance
-    cdef readonly double largest_read_epsilon
-    cdef readonly double mass  # the sum over nodes of the largest magnitude of their sources
-    cdef readonly double largest_theta  # under which anything was settled
 
     def __init__(self, Py_ssize_t n, double rate, double least_allowance, double largest_read_epsilon, bint single):
         self.rate, self.least_allowance, self.largest_read_epsilon = rate, least_allowance, largest_read_epsilon
@@ -623,62 +599,77 @@ cdef void read_lanes_of(
         read_lanes[double](system, store, work, store.residuals64, store.estimates64, scores, own)
 
 
+cdef void absorb_lanes(
+    DiffusionStore store, node_t u, double more, real_t[:, ::1] residuals, const real_t[:, ::1] estimates,
+) noexcept nogil:
+    """Keep the invariant where the pivot of node u grows by `more`: R[u] -= more * Z[u]."""
+    cdef Py_ssize_t block, j, width = residuals.shape[1]
+    cdef int32_t slot
+    for block in range(store.slots.shape[1]):
+        slot = store.slots[u, block].index
+        if slot != 0:
+            for j in range(width):
+                if estimates[slot, j] != 0.0:
+                    residuals[slot, j] -= <real_t> (more * estimates[slot, j])
+                    store.unsettled[block * width + j] = True
+
+
 @cython.final
-cdef class DiffusionEngine(RelaxationEngine):
-    """Scores from a diffusion, in which what is learned of a node spreads; M is `a` times what the diffusion gives."""
+cdef class DiffusionRun:
+    """A diffusion at work: masses are placed at one node at a time, and settled; nodes are read.
 
-    cdef SystemView system
-    cdef DiffusionStore store
-    cdef Workspace work
-    cdef PushState state
-    cdef double a
-    cdef double[::1] row  # of inv(H) B, all lanes
-    cdef int64_t operations  # of all lanes pushed
+    All lanes must be settled before the first mass is placed.
+    """
 
-    def __init__(
-        self, LabelHistory history, GradientStore gradients, SystemView system, DiffusionStore store, Workspace work,
-        double a,
-    ):
-        super().__init__(history, gradients)
-        self.system, self.store, self.work, self.a = system, store, work, a
+    def __init__(self, SystemView system, DiffusionStore store, Workspace work, double[::1] pivots):
+        self.system, self.store, self.work, self.pivots = system, store, work, pivots
         self.state = new_push(0.0)
-        self.row = np.empty(store.lanes)
         self.operations = 0
+        self.old_mass = self.own = 0.0
+        self.row = np.empty(store.lanes)
 
-    cdef int read(self, node_t u, double s, Py_ssize_t k) except -1 nogil:
-        cdef double factor = self.a * s, constant = self.gradients.constant, own
-        cdef Py_ssize_t j
+    cdef int read(self, node_t u) except -1 nogil:
+        """Read node u, from what a push from it reaches."""
         self.state.epsilon = read_epsilon_of(self.store)
         push_from(self.system, self.work, &self.state, u, True, MAX_READ_EDGES)
-        read_lanes_of(self.system, self.store, self.work, self.row, &own)
-        # Estimated from below: with the negative constant it may fall below 0, though the exact entry is positive.
-        self.evidence = Evidence(s, max(factor * s * own + constant, 0.0), 0.0)
-        for j in range(k):
-            self.buffers.scores[j] = factor * self.row[j] + constant * self.gradients.total[j]
-            self.evidence.magnitude = max(self.evidence.magnitude, fabs(self.buffers.scores[j]))
+        read_lanes_of(self.system, self.store, self.work, self.row, &self.own)
         return 0
 
-    cdef int reserve(self, node_t u) except -1 nogil:
+    cdef int reserve(self) except -1 nogil:
+        """Make sure that there are slots for one node."""
         if self.store.n_slots + self.store.slots.shape[1] > self.store.slot_owners.shape[0]:
             with gil:
                 self.store.reserve_slots(self.store.slots.shape[1])
         return 0
 
-    cdef void add(self, node_t u, Py_ssize_t k) noexcept nogil:
-        cdef Py_ssize_t j
-        for j in range(k):
-            if self.buffers.change[j] != 0.0:
-                place_mass(self.system, self.store, u, j, self.buffers.change[j])
-        self.store.mass += self.buffers.new_size - self.buffers.old_size
+    cdef void place(self, node_t u, Py_ssize_t label, double mass) noexcept nogil:
+        """Add mass to the source of node u in the lane of a label."""
+        place_mass(self.system, self.store, u, label, mass)
+
+    cdef void absorb(self, node_t u, double pivot) noexcept nogil:
+        """Set the pivot of node u, where the diffusion has pivots of its own."""
+        cdef double more = pivot - self.pivots[u]
+        self.pivots[u] = pivot
+        if self.store.single:
+            absorb_lanes[float](self.store, u, more, self.store.residuals32, self.store.estimates32)
+        else:
+            absorb_lanes[double](self.store, u, more, self.store.residuals64, self.store.estimates64)
+        self.store.n_pushes += 1  # it rounds residuals as a push does
+
+    cdef void weigh(self, double old_mass, double new_mass) noexcept nogil:
+        """Change the mass that the size of settled residuals depends on."""
+        self.store.mass += new_mass - old_mass
+        self.old_mass = old_mass
 
     cdef int settle(self, node_t u) except -1 nogil:
+        """Push from node u, in all lanes in which it may have become active."""
         cdef LaneState lane
         cdef Py_ssize_t j
         # What was forgotten need not be settled more finely than when it was learned.
-        cdef double theta = max(theta_of(self.store), self.store.rate * (self.store.mass + self.buffers.old_size))
+        cdef double theta = max(theta_of(self.store), self.store.rate * (self.store.mass + self.old_mass))
         self.store.largest_theta = max(self.store.largest_theta, theta)
-        for j in range(self.history.k):
-            if self.buffers.change[j] != 0.0:
+        for j in range(self.row.shape[0]):
+            if self.store.unsettled[j]:
                 lane = lane_of(self.store, j, theta)
                 enqueue_if_active(self.store, self.work, &lane, u)
                 settle_lane(self.system, self.store, self.work, &lane, j)
@@ -686,6 +677,46 @@ cdef class DiffusionEngine(RelaxationEngine):
                 if is_poll_due(self.operations - lane.operations, self.operations):
                     poll_signals()
         return 0
+
+
+@cython.final
+cdef class DiffusionEngine(RelaxationEngine):
+    """Scores from a diffusion, in which what is learned of a node spreads; M is `a` times what the diffusion gives."""
+
+    cdef DiffusionRun diffusion
+    cdef Scaling scaling
+    cdef double a
+
+    def __init__(
+        self, LabelHistory history, GradientStore gradients, DiffusionRun diffusion, Scaling scaling, double a,
+    ):
+        super().__init__(history, gradients)
+        self.diffusion, self.scaling, self.a = diffusion, scaling, a
+
+    cdef int read(self, node_t u, Py_ssize_t k) except -1 nogil:
+        cdef double s = s_of(self.scaling, u)
+        cdef double factor = self.a * s, constant = self.gradients.constant
+        cdef Py_ssize_t j
+        self.diffusion.read(u)
+        # Estimated from below: with the negative constant it may fall below 0, though the exact entry is positive.
+        self.evidence = Evidence(s, max(factor * s * self.diffusion.own + constant, 0.0), 0.0)
+        for j in range(k):
+            self.buffers.scores[j] = factor * self.diffusion.row[j] + constant * self.gradients.total[j]
+            self.evidence.magnitude = max(self.evidence.magnitude, fabs(self.buffers.scores[j]))
+        return 0
+
+    cdef int reserve(self, node_t u) except -1 nogil:
+        return self.diffusion.reserve()
+
+    cdef void add(self, node_t u, Py_ssize_t k) noexcept nogil:
+        cdef Py_ssize_t j
+        for j in range(k):
+            if self.buffers.change[j] != 0.0:
+                self.diffusion.place(u, j, self.buffers.change[j])
+        self.diffusion.weigh(self.buffers.old_size, self.buffers.new_size)
+
+    cdef int settle(self, node_t u) except -1 nogil:
+        return self.diffusion.settle(u)
 
 
 def learn_together(

@@ -11,6 +11,8 @@ from nx_fastonl._lib.typedefs cimport node_t
 
 NEVER = INT64_MAX
 
+cdef double TIE_TOLERANCE = 1e-12
+
 
 cdef void record_label(LabelHistory history, node_t u, Py_ssize_t y) noexcept nogil:
     """Record label y of node u, in place of another that it had. There must be room for y."""

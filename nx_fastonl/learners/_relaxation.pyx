@@ -10,13 +10,10 @@ import numpy as np
 from nx_fastonl._lib.arrays import check_restored
 
 from nx_fastonl._lib.typedefs cimport node_t
-from nx_fastonl.learners._history cimport LabelHistory, drop_label, record_label
+from nx_fastonl.learners._history cimport TIE_TOLERANCE, LabelHistory, best_label, drop_label, record_label
 from nx_fastonl.learners._stream cimport Engine
 
 STORED_GRADIENT = np.dtype([("s", np.float64), ("label", np.int32), ("dense", np.int32)])
-
-# Scores that differ by less than this fraction of what they were summed from differ by rounding only: a tie.
-cdef double TIE_TOLERANCE = 1e-12
 
 
 @cython.final
@@ -237,26 +234,6 @@ cdef void to_psi(GradientStore store, ScoreBuffers buffers, Py_ssize_t k, double
         least = min(least, buffers.scores[j])
     for j in range(k):
         buffers.psi[j] = factor * (least - buffers.scores[j])
-
-
-cdef inline Py_ssize_t best_label(
-    const double[::1] scores, Py_ssize_t k, double magnitude, const int64_t[::1] counts, const int64_t[::1] first_seen,
-) noexcept nogil:
-    """The label of the least score; of several, the one seen most often, then the one seen first.
-
-    `magnitude` is the largest that the scores were summed from.
-    """
-    cdef Py_ssize_t j, best = -1
-    cdef double least = scores[0]
-    for j in range(k):
-        least = min(least, scores[j])
-    for j in range(k):
-        if scores[j] <= least + TIE_TOLERANCE * magnitude and (
-            best < 0 or counts[j] > counts[best]
-            or (counts[j] == counts[best] and first_seen[j] < first_seen[best])
-        ):
-            best = j
-    return best
 
 
 cdef Py_ssize_t drawn_label(ScoreBuffers buffers, Py_ssize_t k, double draw) noexcept nogil:

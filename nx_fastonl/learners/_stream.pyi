@@ -11,7 +11,6 @@ class Engine:
 def run(
     engine: Engine,
     nodes: NDArray[np.int32],
-    scales: NDArray[np.float64],
     labels: NDArray[np.int32],
     draws: NDArray[np.float64],
     predicted: NDArray[np.int32],

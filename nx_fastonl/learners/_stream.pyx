@@ -18,8 +18,8 @@ cdef class Engine:
     def __init__(self, LabelHistory history):
         self.history = history
 
-    cdef int read(self, node_t u, double s, Py_ssize_t k) except -1 nogil:
-        """Read what is known of node u, whose scaling is s, about the first k labels. Changes nothing."""
+    cdef int read(self, node_t u, Py_ssize_t k) except -1 nogil:
+        """Read what is known of node u about the first k labels. Changes nothing."""
         return 0
 
     cdef Py_ssize_t predict(self, double draw) noexcept nogil:
@@ -52,19 +52,17 @@ cdef int learn_step(Engine engine, node_t u, Py_ssize_t y) except -1 nogil:
 
 
 def run(
-    Engine engine, const node_t[::1] nodes, const double[::1] scales, const int32_t[::1] labels,
-    const double[::1] draws, int32_t[::1] predicted,
+    Engine engine, const node_t[::1] nodes, const int32_t[::1] labels, const double[::1] draws, int32_t[::1] predicted,
 ):
     """Predict the label of each node, then learn it.
 
-    `scales` are the nodes' s. A label beyond those of the history joins when it is learned; there must be room for it.
-    Without `draws` the best label is predicted, otherwise one drawn from the distribution; -1 while no label is known.
-    If this raises, `history.n_learned` tells how many nodes were learned.
+    A label beyond those of the history joins when it is learned; there must be room for it. Without `draws` the best
+    label is predicted, otherwise one drawn from the distribution; -1 while no label is known. If this raises, `history.n_learned` tells how many nodes were learned.
     """
     cdef Py_ssize_t i
     with nogil:
         for i in range(nodes.shape[0]):
-            engine.read(nodes[i], scales[i], max(engine.history.k, labels[i] + 1))
+            engine.read(nodes[i], max(engine.history.k, labels[i] + 1))
             predicted[i] = <int32_t> engine.predict(draws[i] if draws.shape[0] > 0 else -1.0)
             learn_step(engine, nodes[i], labels[i])
 

@@ -33,6 +33,7 @@ class Learner(ABC):
     """
 
     history: LabelHistory
+    calibrated = False  # whether probabilities say how often a label is right
 
     @property
     def k(self) -> int:

@@ -12,9 +12,10 @@ from numpy.typing import NDArray
 
 from nx_fastonl._lib.arrays import check_restored
 from nx_fastonl.kernels.graph_kernel import UNIT_ROUNDOFF, GraphKernel
-from nx_fastonl.learners._diffusion import DiffusionStore
+from nx_fastonl.learners._diffusion import DiffusionRun, DiffusionStore
 from nx_fastonl.learners.slow_lanes import SlowLanes
 from nx_fastonl.push._workspace import Workspace
+from nx_fastonl.push.system import LinearSystem
 
 __all__ = ["Diffusion"]
 
@@ -47,6 +48,9 @@ class Diffusion:
         The paper's epsilon: the residual that may stay at a node, per neighbour and unit of mass.
     dtype : numpy.dtype
         Of Z and R: double or single precision.
+    absorption : float, default 0
+        Walks end at a learned node with probability ``absorption / (1 + absorption)``: learning a node adds
+        ``absorption * D`` to its c.
 
     Attributes
     ----------
@@ -56,22 +60,42 @@ class Diffusion:
         Held while anything changes or is read.
     """
 
-    def __init__(self, kernel: GraphKernel, epsilon: float, dtype: np.dtype[Any]) -> None:
-        self.kernel = kernel
+    def __init__(self, kernel: GraphKernel, epsilon: float, dtype: np.dtype[Any], *, absorption: float = 0.0) -> None:
+        self.kernel, self.absorption = kernel, absorption
+        self.system, self.pivots = kernel.system, np.empty(0)
+        if absorption > 0.0:
+            self._own_pivots(kernel.system.pivots(np.arange(len(kernel.graph))))
         n, rate = len(kernel.graph), kernel.push_epsilon(epsilon)
         read_epsilon = READ_EPSILON * min(1.0, math.sqrt(epsilon * n / USUAL_EPSILON))
         self.store = DiffusionStore(n, rate, _least_allowance(kernel), read_epsilon, dtype == np.float32)
-        self.store.when_slow = SlowLanes(kernel.system)
+        self.store.when_slow = SlowLanes(self.system)
         self.lock = threading.RLock()
 
     def __getstate__(self) -> dict[str, Any]:
-        return {name: value for name, value in self.__dict__.items() if name != "lock"}
+        return {name: value for name, value in self.__dict__.items() if name not in ("lock", "system")}
 
     def __setstate__(self, state: dict[str, Any]) -> None:
-        store, n = state["store"], len(state["kernel"].graph)
-        check_restored(len(store.slot_indices) == n, "diffusion")
-        store.when_slow = SlowLanes(state["kernel"].system)
-        self.__dict__.update(state, lock=threading.RLock())
+        store, kernel, pivots = state["store"], state["kernel"], np.array(state["pivots"])
+        n = len(kernel.graph)
+        check_restored(len(store.slot_indices) == n and pivots.shape in ((0,), (n,)), "diffusion")
+        self.__dict__.update(state, system=kernel.system, lock=threading.RLock())
+        if len(pivots):
+            check_restored(bool((pivots > 0.0).all()), "diffusion")
+            self._own_pivots(pivots)
+        store.when_slow = SlowLanes(self.system)
+
+    def _own_pivots(self, pivots: NDArray[np.float64]) -> None:
+        """Take pivots that change as nodes are learned."""
+        self.pivots = pivots
+        self.system = LinearSystem(self.kernel.graph, 0.0, 1.0, pivots, self.kernel.system.radius)
+
+    def c(self, rows: NDArray[np.int32]) -> NDArray[np.float64]:
+        """What H has beyond the Laplacian, at these rows."""
+        c = self.kernel.c(rows)
+        if len(self.pivots) == 0:
+            return c
+        more = self.pivots[rows] - self.kernel.system.pivots(rows)
+        return np.where(more > 0.0, self.pivots[rows] - self.kernel.graph.degrees[rows], c)
 
     @property
     def roundings(self) -> int:
@@ -90,12 +114,15 @@ class Diffusion:
         Z, R = (numbers[slots].reshape(len(slots), -1)[:, :k].astype(np.float64) for numbers in both)
         return Z, R
 
+    def run(self, workspace: Workspace) -> DiffusionRun:
+        """The diffusion at work, for compiled loops."""
+        return DiffusionRun(self.system.view, self.store, workspace, self.pivots)
+
     def read(self, rows: NDArray[np.int32]) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
         """Rows of ``inv(H) B``, and diagonal entries of ``inv(H)``, from what a push from each node reaches."""
-        system = self.kernel.system
         with self.kernel.graph.scratch(Workspace) as workspace, self.lock:
             found, diagonals = np.empty((len(rows), self.store.lanes)), np.empty(len(rows))
-            self.store.read(system.view, workspace, rows, found, diagonals)
+            self.store.read(self.system.view, workspace, rows, found, diagonals)
         return found, diagonals
 
     def read_epsilon(self, u: int) -> float:
@@ -111,10 +138,10 @@ class Diffusion:
         ``|r| D / pivot``. The row is ``Z[u] + values R``, up to that mass times an entry of ``inv(H) R``.
         Since ``H 1 = c``, no such entry is larger than ``max(|R| / c)``.
         """
-        c = self.kernel.c(nodes)
         with self.kernel.graph.scratch(Workspace) as workspace, self.lock:
+            c = self.c(nodes)
             found = np.empty(self.store.lanes)
-            view = self.kernel.system.view
+            view = self.system.view
             left, read = self.store.read_with_bound(view, workspace, u, nodes, estimate, c, found)
             own = float(np.abs(self.store.estimates[self.store.slot_indices[u]]).max())
             settled, drift = self.largest_theta * self._extremes.allowance_per_c, self._drift()
@@ -148,7 +175,7 @@ class Diffusion:
         with self.lock:
             for label in self.store.unsettled_lanes:
                 with self.kernel.graph.scratch(Workspace) as workspace:
-                    self.store.resettle(self.kernel.system.view, workspace, label)
+                    self.store.resettle(self.system.view, workspace, label)
 
     def settle_at(self, rows: NDArray[np.int32], labels: NDArray[np.int32]) -> None:
         """The same where masses were added to these nodes in the lanes of these labels, and all else is settled."""
@@ -157,7 +184,7 @@ class Diffusion:
         with self.lock:
             for label, nodes in zip(present.tolist(), np.split(rows[order], starts)[1:], strict=True):
                 with self.kernel.graph.scratch(Workspace) as workspace:
-                    self.store.settle(self.kernel.system.view, workspace, nodes, label, self.store.theta)
+                    self.store.settle(self.system.view, workspace, nodes, label, self.store.theta)
 
 
 def _least_allowance(kernel: GraphKernel) -> float:

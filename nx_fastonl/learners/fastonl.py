@@ -131,7 +131,7 @@ class FastONL(RelaxationLearner):
             self.finish()
             self.gradients.reserve(self.k, len(rows))
             engine = self._engine(workspace)
-            _stream.run(engine, rows, self.kernel.s(rows), labels, draws, predicted)
+            _stream.run(engine, rows, labels, draws, predicted)
         return predicted
 
     def certify(self, u: int, max_operations: int) -> Certificate:
@@ -175,8 +175,8 @@ class FastONL(RelaxationLearner):
         return factor * row[:k] + shift, float(factor * off * (1.0 + UNIT_ROUNDOFF) + rounding)
 
     def _engine(self, workspace: Workspace) -> _diffusion.DiffusionEngine:
-        view, store = self.kernel.system.view, self.diffusion.store
-        return _diffusion.DiffusionEngine(self.history, self.gradients, view, store, workspace, self.kernel.a)
+        diffusion, kernel = self.diffusion.run(workspace), self.kernel
+        return _diffusion.DiffusionEngine(self.history, self.gradients, diffusion, kernel.scaling, kernel.a)
 
     def _learn(self, u: int, y: int, evidence: Evidence, *, independent: bool) -> None:
         scores, _, diagonal, s = evidence
@@ -261,7 +261,7 @@ class FifoFastONL(ColumnLearner):
         return FifoFastONL(self.kernel, history, **self._settings)
 
     def run(self, rows: NDArray[np.int32], labels: NDArray[np.int32], draws: NDArray[np.float64]) -> NDArray[np.int32]:
-        graph, system = self.kernel.graph, self.kernel.system
+        graph, kernel = self.kernel.graph, self.kernel
         predicted = np.empty(len(rows), dtype=np.int32)
         with self.lock:
             self.gradients.reserve(self.k, len(rows))
@@ -271,9 +271,15 @@ class FifoFastONL(ColumnLearner):
                 own.know_thresholds(self._push_epsilon * np.diff(graph.indptr))
             with graph.scratch(Workspace) if own is None else nullcontext(own) as workspace:
                 engine = PushEngine(
-                    self.history, self.gradients, system.view, workspace, self._push_epsilon, self.kernel.a
+                    self.history,
+                    self.gradients,
+                    kernel.system.view,
+                    kernel.scaling,
+                    workspace,
+                    self._push_epsilon,
+                    kernel.a,
                 )
-                _stream.run(engine, rows, self.kernel.s(rows), labels, draws, predicted)
+                _stream.run(engine, rows, labels, draws, predicted)
             self._workspace = own
         return predicted
 

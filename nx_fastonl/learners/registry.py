@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import math
+from collections.abc import Callable, Sequence
 from numbers import Real
 from typing import Any, Literal, TypeAlias, cast
 
@@ -13,6 +14,7 @@ from nx_fastonl.graph.csr import CSRGraph
 from nx_fastonl.kernels.graph_kernel import GraphKernel
 from nx_fastonl.kernels.table import KernelParameters
 from nx_fastonl.learners._history import LabelHistory
+from nx_fastonl.learners.adaptive import NEIGHBOR_EXPERTS, AdaptiveLearner
 from nx_fastonl.learners.base import Learner
 from nx_fastonl.learners.columns import ColumnLearner, ExactColumns, PushColumns, SeriesColumns
 from nx_fastonl.learners.fastonl import FastONL, FifoFastONL
@@ -21,7 +23,7 @@ from nx_fastonl.learners.voters import WeightedMajority, WeightedTree
 __all__ = ["make_learner"]
 
 Method: TypeAlias = Literal[
-    "fastonl", "fastonl-fifo", "relaxation", "approximate", "weighted-majority", "weighted-tree"
+    "adaptive", "fastonl", "fastonl-fifo", "relaxation", "approximate", "weighted-majority", "weighted-tree"
 ]
 
 
@@ -29,6 +31,8 @@ Method: TypeAlias = Literal[
 SINGLE_PRECISION_RANGE = (1e-20, 1e20)
 # Where a push settles a smaller fraction of its mass, numbers of 24 bits do not notice it, and pushes never end.
 SMALLEST_SINGLE_PRECISION = 1e-6
+# The epsilon of the adaptive learner's diffusion, times n, and its smoothness.
+ADAPTIVE_EPSILON, ADAPTIVE_SMOOTHNESS = 0.03, 0.05
 # More trees, or terms of the series, would take hours on any graph.
 MAX_TREES, MAX_TERMS = 1_000_000, 1_000_000_000
 
@@ -40,8 +44,23 @@ class LabelerOptions(KernelParameters, total=False):
     trace: Literal["estimate", "paper", "exact"] | float
     symmetrized: bool
     dtype: Literal["float64", "float32"]
+    experts: Sequence[str]
+    forgetting: float | None
     terms: int
     trees: int
+
+
+def _adaptive(kernel: GraphKernel, history: LabelHistory, options: LabelerOptions) -> Learner:
+    epsilon = options.get("epsilon")
+    forgetting = options.get("forgetting")
+    return AdaptiveLearner(
+        {"diffusion": kernel},
+        history,
+        epsilon=check_positive("epsilon", ADAPTIVE_EPSILON / len(kernel.graph) if epsilon is None else epsilon),
+        experts=NEIGHBOR_EXPERTS,
+        half_life=math.inf if forgetting is None else check_positive("forgetting", forgetting),
+        dtype=np.dtype(options.get("dtype", "float64")),
+    )
 
 
 def _fastonl(kernel: GraphKernel, history: LabelHistory, options: LabelerOptions) -> Learner:
@@ -118,6 +137,7 @@ def _trace(
 
 
 KERNEL_METHODS = {
+    "adaptive": _adaptive,
     "fastonl": _fastonl,
     "fastonl-fifo": _fastonl_fifo,
     "relaxation": _relaxation,
@@ -125,6 +145,7 @@ KERNEL_METHODS = {
 }
 KERNEL_OPTIONS = tuple(KernelParameters.__annotations__)
 METHOD_OPTIONS: dict[str, tuple[str, ...]] = {
+    "adaptive": ("epsilon", "experts", "forgetting", "dtype", *KERNEL_OPTIONS),
     "fastonl": ("epsilon", "trace", "dtype", *KERNEL_OPTIONS),
     "fastonl-fifo": ("epsilon", "trace", "symmetrized", *KERNEL_OPTIONS),
     "relaxation": ("trace", *KERNEL_OPTIONS),
@@ -159,6 +180,8 @@ def make_learner(
     """The learner of this name; raises for an unknown one, and for options that are not its own."""
     check_options(method, options)
     parameters: Any = {name: value for name, value in options.items() if name in KERNEL_OPTIONS}
+    if method == "adaptive" and smoothness is None and "lam" not in options:
+        smoothness = ADAPTIVE_SMOOTHNESS
     graph_kernel = GraphKernel(graph, kernel, smoothness, **parameters)  # checked even where it is not used
     if method == "weighted-majority":
         return WeightedMajority(graph, history)

@@ -45,7 +45,7 @@ class SlowLanes:
         """The factor of the component of node u, if it is known, or computed faster than pushes have been so far."""
         elimination = self._system.elimination
         factor = elimination.known(u)
-        if factor is not None:
+        if factor is not None and np.array_equal(factor.pivots, self._system.pivots(factor.rows)):
             return factor
         rows = elimination.component(u)
         if rows is None or elimination.patience(rows) > walked:

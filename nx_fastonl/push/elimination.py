@@ -25,6 +25,7 @@ class Factor(NamedTuple):
     """H on one component, factorised; the rows are sorted."""
 
     rows: NDArray[np.int32]
+    pivots: NDArray[np.float64]
     cholesky: tuple[NDArray[np.float64], bool]
 
     def solve(self, b: NDArray[np.float64]) -> NDArray[np.float64]:
@@ -75,7 +76,7 @@ class Elimination:
                 cholesky = linalg.cho_factor(H, lower=True, overwrite_a=True, check_finite=False)
         except linalg.LinAlgError:
             return None
-        self._latest = Factor(rows, cholesky)
+        self._latest = Factor(rows, pivots, cholesky)
         return self._latest
 
     def component(self, u: int) -> NDArray[np.int32] | None:

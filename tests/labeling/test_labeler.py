@@ -463,7 +463,7 @@ BAD_ARGUMENTS = [
     (
         {"method": "magic"},
         ValueError,
-        'unknown method \'magic\'; the methods are "fastonl", "fastonl-fifo", .*"weighted-tree"',
+        'unknown method \'magic\'; the methods are "adaptive", "fastonl", "fastonl-fifo", .*"weighted-tree"',
     ),
     ({"kernel": "K7"}, ValueError, "unknown kernel 'K7'"),
     ({"predict": "best"}, ValueError, 'predict must be "argmax" or "sample", got \'best\''),

@@ -1,0 +1,46 @@
+from collections.abc import Sequence
+from typing import final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from nx_fastonl.graph._view import GraphView
+from nx_fastonl.kernels._scaling import Scaling
+from nx_fastonl.learners._diffusion import DiffusionRun
+from nx_fastonl.learners._history import LabelHistory
+from nx_fastonl.learners._mixture import Mixture
+from nx_fastonl.learners._neighbors import NeighborCounts
+from nx_fastonl.learners._stream import Engine
+from nx_fastonl.push._system import SystemView
+
+@final
+class DiffusionExpert:
+    def __init__(
+        self,
+        run: DiffusionRun,
+        unlearned: SystemView,
+        scaling: Scaling,
+        absorption: float,
+        label_mass: NDArray[np.float64],
+        others: DiffusionExpert | None,
+    ) -> None: ...
+
+@final
+class AdaptiveEngine(Engine):
+    def __init__(
+        self,
+        history: LabelHistory,
+        graph: GraphView,
+        counts: NeighborCounts,
+        mixture: Mixture,
+        diffusions: DiffusionExpert | None,
+        places: Sequence[int],
+    ) -> None: ...
+    def tell(self, probabilities: NDArray[np.float64]) -> None: ...
+    def forecasts(
+        self, nodes: NDArray[np.int32], probabilities: NDArray[np.float64], labels: NDArray[np.int32]
+    ) -> None: ...
+    def features_of(self, u: int) -> NDArray[np.float64]: ...
+    def features_without(self, nodes: NDArray[np.int32], features: NDArray[np.float64]) -> None: ...
+
+def take_back(engine: AdaptiveEngine, nodes: NDArray[np.int32], mixture: Mixture, k: int) -> None: ...

@@ -1,0 +1,361 @@
+"""The engine of the adaptive learner: what each expert says of a node, their mixture, and what learning changes."""
+
+cimport cython
+from libc.math cimport fabs, log, sqrt
+from libc.stdint cimport int32_t
+
+import numpy as np
+
+from nx_fastonl._lib.typedefs cimport node_t
+from nx_fastonl.graph._view cimport GraphView
+from nx_fastonl.kernels._scaling cimport Scaling, s_of
+from nx_fastonl.learners._diffusion cimport DiffusionRun
+from nx_fastonl.learners._history cimport LabelHistory, drop_label, record_label
+from nx_fastonl.learners._mixture cimport Forecast, Mixture, mix, train
+from nx_fastonl.learners._neighbors cimport NeighborCounts, cell_of, count, read_counts, rebase, reserve_for, stamp_of
+from nx_fastonl.learners._stream cimport Engine
+from nx_fastonl.push._system cimport SystemView, degree_of, pivot_of
+
+# The share of the label frequencies in each expert's votes: no label is ruled out.
+cdef double FREQUENCY_SHARE = 0.2
+# How many nodes, or edges of the mean weight, the label frequencies count as: beside pairs of labels, the labels around
+# a node, and those of a like degree.
+cdef double PAIR_SMOOTHING = 10.0
+cdef double PROFILE_SMOOTHING = 2.0
+cdef double DEGREE_SMOOTHING = 4.0
+# Ratios of counts are multiplied, at most this many before the logarithm is taken, and none is larger than this.
+cdef enum:
+    MAX_FACTORS = 16
+cdef double LARGEST_FACTOR = 1e18
+# Votes smaller than this fraction of their sum, or of what a node's own label would give it, are rounding errors.
+cdef double ROUNDING = 1e-13
+
+
+@cython.final
+cdef class DiffusionExpert:
+    """Labels that spread from learned nodes, which absorb what comes from others: two experts, raw and centred.
+
+    `label_mass` is the sum of s over the learned nodes of each label. Further diffusions follow as `others`.
+    """
+
+    cdef DiffusionRun run
+    cdef SystemView unlearned  # the system while no node is learned
+    cdef Scaling scaling
+    cdef double absorption
+    cdef double[::1] label_mass
+    cdef DiffusionExpert others
+
+    def __init__(
+        self, DiffusionRun run, SystemView unlearned, Scaling scaling, double absorption, double[::1] label_mass,
+        DiffusionExpert others,
+    ):
+        self.run, self.unlearned, self.scaling = run, unlearned, scaling
+        self.absorption, self.label_mass, self.others = absorption, label_mass, others
+
+    cdef int read(self, node_t u, Forecast forecast, const double[::1] frequencies, Py_ssize_t e) except -1 nogil:
+        """Write the features of node u as rows e and e + 1, and so on."""
+        cdef Py_ssize_t j, k = forecast.k
+        cdef double total = 0.0, mass = 0.0, size = 0.0, least
+        self.run.read(u)
+        for j in range(k):
+            total += self.run.row[j]
+            size += fabs(self.run.row[j])
+            mass += self.label_mass[j]
+        for j in range(k):
+            forecast.features[e, j] = self.run.row[j]
+            forecast.features[e + 1, j] = self.run.row[j]
+            if mass > 0.0:
+                forecast.features[e + 1, j] -= total * self.label_mass[j] / mass
+        least = ROUNDING * max(size, s_of(self.scaling, u) * self.run.own)
+        to_log_shares(forecast.features[e], k, frequencies, least)
+        to_log_shares(forecast.features[e + 1], k, frequencies, least)
+        return self.others.read(u, forecast, frequencies, e + 2) if self.others is not None else 0
+
+    cdef int reserve(self) except -1 nogil:
+        self.run.reserve()
+        return self.others.reserve() if self.others is not None else 0
+
+    cdef void place(self, node_t u, Py_ssize_t y, double sign) noexcept nogil:
+        """Add label y as a source at node u, or take it away."""
+        cdef double mass = sign * s_of(self.scaling, u)
+        self.label_mass[y] += mass
+        self.run.place(u, y, mass)
+        if self.others is not None:
+            self.others.place(u, y, sign)
+
+    cdef void absorb(self, node_t u, bint learned) noexcept nogil:
+        """Let node u absorb what comes from others, or no longer."""
+        cdef double pivot = pivot_of(self.unlearned, u, self.unlearned.stops[u] - self.unlearned.starts[u])
+        cdef double mass = s_of(self.scaling, u)
+        if self.absorption > 0.0:
+            self.run.absorb(u, pivot + (self.absorption * degree_of(self.unlearned, u) if learned else 0.0))
+        self.run.weigh(0.0 if learned else mass, mass if learned else 0.0)
+        if self.others is not None:
+            self.others.absorb(u, learned)
+
+    cdef int settle(self, node_t u) except -1 nogil:
+        self.run.settle(u)
+        return self.others.settle(u) if self.others is not None else 0
+
+
+cdef void to_log_shares(double[::1] votes, Py_ssize_t k, const double[::1] frequencies, double least) noexcept nogil:
+    """Replace votes by the logarithms of their shares, mixed with the label frequencies. Votes below `least` are 0."""
+    cdef double total = 0.0
+    cdef Py_ssize_t j
+    for j in range(k):
+        votes[j] = votes[j] if votes[j] > least else 0.0
+        total += votes[j]
+    for j in range(k):
+        votes[j] = log(
+            (1.0 - FREQUENCY_SHARE) * votes[j] / total + FREQUENCY_SHARE * frequencies[j] if total > 0.0
+            else frequencies[j]
+        )
+
+
+@cython.final
+cdef class AdaptiveEngine(Engine):
+    """A mixture of experts. Their features stand in the order of the arguments; a place of -1 means: not asked.
+
+    Parameters
+    ----------
+    history : LabelHistory
+    graph : GraphView
+    counts : NeighborCounts
+    mixture : Mixture
+    diffusions : DiffusionExpert or None
+        Their features come first.
+    places : sequence of five int
+        The rows of features of the experts vote, compatibility, profile, degree and frequency.
+    """
+
+    cdef GraphView graph
+    cdef NeighborCounts counts
+    cdef Mixture mixture
+    cdef DiffusionExpert diffusions
+    cdef Forecast forecast
+    cdef Py_ssize_t vote, compatibility, profile, degree, frequency
+    cdef double[::1] frequencies  # of the labels, each counted once more
+    cdef double[::1] around  # weights of the edges to neighbours with each label
+    cdef double[::1] factors, products
+    cdef Py_ssize_t predicted
+    cdef double[:, ::1] told  # probabilities of the label predicted and of the true one, of each node learned
+    cdef Py_ssize_t n_told
+
+    def __init__(
+        self, LabelHistory history, GraphView graph, NeighborCounts counts, Mixture mixture,
+        DiffusionExpert diffusions, places,
+    ):
+        super().__init__(history)
+        self.graph, self.counts, self.mixture, self.diffusions = graph, counts, mixture, diffusions
+        self.forecast = Forecast(mixture.n_experts, counts.lanes)
+        self.vote, self.compatibility, self.profile, self.degree, self.frequency = places
+        cdef double[:, ::1] memory = np.zeros((4, counts.lanes))
+        self.frequencies, self.around, self.factors, self.products = memory[0], memory[1], memory[2], memory[3]
+        self.predicted = -1
+        self.told, self.n_told = np.zeros((0, 2)), 0
+
+    def tell(self, double[:, ::1] probabilities):
+        """Write down, from now on, the probabilities of the label predicted and of the true one."""
+        self.told, self.n_told = probabilities, 0
+
+    def forecasts(self, const node_t[::1] nodes, double[:, ::1] probabilities, int32_t[::1] labels):
+        """Write the probabilities of the labels of these nodes, and the labels predicted."""
+        cdef Py_ssize_t i, j
+        with nogil:
+            for i in range(nodes.shape[0]):
+                self.read(nodes[i], self.history.k)
+                labels[i] = <int32_t> self.forecast.top
+                for j in range(min(probabilities.shape[1], self.forecast.k)):
+                    probabilities[i, j] = self.forecast.probabilities[j]
+
+    def features_of(self, node_t u):
+        """What each expert says of node u."""
+        self.read(u, self.history.k)
+        return np.array(self.forecast.features[:, : self.forecast.k])
+
+    def features_without(self, const node_t[::1] nodes, double[:, :, ::1] features):
+        """What experts say of learned nodes, as if each were the only one whose label is not known.
+
+        Diffusions are not asked: their features stay as they are.
+        """
+        cdef Py_ssize_t i, e, j, first = 0 if self.diffusions is None else features.shape[1]
+        cdef node_t u
+        for e in (self.vote, self.compatibility, self.profile, self.degree, self.frequency):
+            first = min(first, e) if e >= 0 else first
+        with nogil:
+            self.forecast.k = self.history.k
+            for i in range(nodes.shape[0]):
+                u = nodes[i]
+                count(self.counts, self.graph, self.history, u, self.history.marks[u] - 1, -1.0)
+                self.read_frequencies()
+                self.read_neighbors(u)
+                count(self.counts, self.graph, self.history, u, self.history.marks[u] - 1, 1.0)
+                for e in range(first, features.shape[1]):
+                    for j in range(features.shape[2]):
+                        features[i, e, j] = self.forecast.features[e, j]
+
+    cdef int read(self, node_t u, Py_ssize_t k) except -1 nogil:
+        self.forecast.k = self.history.k
+        if self.forecast.k > 0:
+            self.read_frequencies()
+            if self.diffusions is not None:
+                self.diffusions.read(u, self.forecast, self.frequencies, 0)
+            self.read_neighbors(u)
+        mix(self.mixture, self.forecast, self.history)
+        return 0
+
+    cdef void read_frequencies(self) noexcept nogil:
+        cdef Py_ssize_t j, k = self.forecast.k
+        cdef double one = stamp_of(self.counts, self.history.n_arrivals), total = self.counts.n_labels + k * one
+        for j in range(k):
+            self.frequencies[j] = (max(self.counts.labels[j], 0.0) + one) / total
+        if self.frequency >= 0:
+            for j in range(k):
+                self.forecast.features[self.frequency, j] = log(self.frequencies[j])
+
+    cdef void read_neighbors(self, node_t u) noexcept nogil:
+        """Write the features of the experts that need no diffusion."""
+        cdef Py_ssize_t j, k = self.forecast.k
+        cdef double one = stamp_of(self.counts, self.history.n_arrivals)
+        cdef int cell
+        read_counts(self.counts, u, k, self.around)
+        if self.vote >= 0:
+            for j in range(k):
+                self.forecast.features[self.vote, j] = self.around[j]
+            to_log_shares(
+                self.forecast.features[self.vote], k, self.frequencies, ROUNDING * self.counts.learned_weight[u],
+            )
+        if self.compatibility >= 0:
+            self.read_compatibility(u, self.forecast.features[self.compatibility], one)
+        if self.profile >= 0:
+            self.read_profile(u, self.forecast.features[self.profile], one)
+        if self.degree >= 0:
+            cell = cell_of(self.graph, u)
+            for j in range(k):
+                self.forecast.features[self.degree, j] = log(
+                    max(self.counts.cells[cell, j], 0.0) + one * DEGREE_SMOOTHING * self.frequencies[j],
+                )
+
+    cdef void read_compatibility(self, node_t u, double[::1] feature, double one) noexcept nogil:
+        """Naive Bayes on the learned neighbours: the mean of log C[y, their label], times the root of their number.
+
+        C[y, j] is the share of label j around nodes of label y. Each neighbour is one witness, but witnesses agree more
+        often than independent ones would: so the root.
+        """
+        cdef Py_ssize_t j, y, k = self.forecast.k
+        cdef double witnesses = sqrt(<double> self.counts.learned_neighbors[u]), share
+        for y in range(k):
+            feature[y] = 0.0
+        if witnesses == 0.0:
+            return
+        for j in range(k):
+            share = witnesses * self.around[j] / self.counts.learned_weight[u]
+            if share > ROUNDING:
+                for y in range(k):
+                    feature[y] += share * log(
+                        max(self.counts.pairs[j, y], 0.0) + one * PAIR_SMOOTHING * self.frequencies[j],
+                    )
+        for y in range(k):
+            feature[y] -= witnesses * log(max(self.counts.pair_sums[y], 0.0) + one * PAIR_SMOOTHING)
+
+    cdef void read_profile(self, node_t u, double[::1] feature, double one) noexcept nogil:
+        """Naive Bayes on siblings: what labels the other neighbours of each neighbour of u have.
+
+        The sum over neighbours v of log(counts_v[y] + smoothing[y]), over the root of their number, up to a constant
+        that all labels share. That is log(smoothing[y]) for each v, and the logarithm of a product of
+        1 + counts_v[y] / smoothing[y].
+        """
+        cdef Py_ssize_t e, v, j, block, n_factors = 0, n_known = 0, k = self.forecast.k
+        cdef Py_ssize_t width = self.counts.counts.shape[1], n_blocks = (k + width - 1) // width
+        cdef int32_t slot
+        for j in range(n_blocks * width):
+            self.factors[j] = 1.0 / (one * PROFILE_SMOOTHING * self.frequencies[j]) if j < k else 0.0
+            self.products[j] = 1.0
+        for j in range(k):
+            feature[j] = 0.0
+        for e in range(self.graph.starts[u], self.graph.stops[u]):
+            v = self.graph.indices[e]
+            if v == u or self.counts.learned_neighbors[v] == 0:
+                continue
+            n_known += 1
+            for block in range(n_blocks):
+                slot = self.counts.slots[v, block]
+                if slot != 0:
+                    for j in range(width):
+                        self.products[block * width + j] *= min(
+                            1.0 + max(self.counts.counts[slot, j], 0.0) * self.factors[block * width + j],
+                            LARGEST_FACTOR,
+                        )
+            n_factors += 1
+            if n_factors == MAX_FACTORS:
+                n_factors = 0
+                for j in range(k):
+                    feature[j] += log(self.products[j])
+                    self.products[j] = 1.0
+        for j in range(k):
+            feature[j] += log(self.products[j]) - n_known * log(self.factors[j])
+            if n_known > 0:
+                feature[j] /= sqrt(<double> n_known)
+
+    cdef Py_ssize_t predict(self, double draw) noexcept nogil:
+        cdef Py_ssize_t j
+        cdef double below = 0.0
+        self.predicted = self.forecast.top
+        if draw >= 0.0:
+            for j in range(self.forecast.k):
+                below += self.forecast.probabilities[j]
+                if draw < below:
+                    self.predicted = j
+                    break
+        return self.predicted
+
+    cdef int reserve(self, node_t u) except -1 nogil:
+        reserve_for(self.counts, self.graph, u)
+        if self.mixture.n_steps == self.mixture.nonconformity.shape[0]:
+            with gil:
+                self.mixture.reserve(1)
+        return self.diffusions.reserve() if self.diffusions is not None else 0
+
+    cdef void learn(self, node_t u, Py_ssize_t y) noexcept nogil:
+        cdef Py_ssize_t old = self.history.marks[u] - 1
+        if old < 0:
+            self.write_down(y)
+            train(self.mixture, self.forecast, y)
+            if self.diffusions is not None:
+                self.diffusions.absorb(u, True)
+            rebase(self.counts, self.history.n_arrivals)
+        else:
+            self.change(u, old, -1.0)
+        self.change(u, y, 1.0)
+        record_label(self.history, u, y)
+
+    cdef void forget(self, node_t u) noexcept nogil:
+        self.change(u, self.history.marks[u] - 1, -1.0)
+        if self.diffusions is not None:
+            self.diffusions.absorb(u, False)
+        drop_label(self.history, u)
+
+    cdef void change(self, node_t u, Py_ssize_t y, double sign) noexcept nogil:
+        """Add label y of node u to what is counted and spread, or take it away."""
+        count(self.counts, self.graph, self.history, u, y, sign)
+        if self.diffusions is not None:
+            self.diffusions.place(u, y, sign)
+
+    cdef void write_down(self, Py_ssize_t y) noexcept nogil:
+        if self.n_told < self.told.shape[0]:
+            self.told[self.n_told, 0] = self.forecast.probabilities[self.predicted] if self.predicted >= 0 else 0.0
+            self.told[self.n_told, 1] = self.forecast.probabilities[y] if y < self.forecast.k else 0.0
+            self.n_told += 1
+
+    cdef int settle(self, node_t u) except -1 nogil:
+        return self.diffusions.settle(u) if self.diffusions is not None else 0
+
+
+def take_back(AdaptiveEngine engine, const node_t[::1] nodes, Mixture mixture, Py_ssize_t k):
+    """Forget these nodes, the last that were learned; the mixture and the number of labels become what they were."""
+    cdef Py_ssize_t i
+    with nogil:
+        for i in range(nodes.shape[0] - 1, -1, -1):
+            engine.forget(nodes[i])
+    engine.mixture.take(mixture)
+    engine.history.k = k

@@ -1,0 +1,264 @@
+"""A log-linear mixture of experts: its weights follow the log loss, and its probabilities are calibrated."""
+
+cimport cython
+from libc.math cimport exp, fabs, isfinite, log, sqrt
+
+import numpy as np
+
+from nx_fastonl._lib.arrays import check_restored
+
+from nx_fastonl.learners._history cimport LabelHistory, best_label
+
+# The precision that the offset and the slope of the calibration start with, and the smallest distance of a confidence
+# from 0 and 1 that is told apart.
+cdef double CALIBRATION_PRECISION = 30.0
+cdef double LEAST_DOUBT = 1e-6
+# The nonconformity of a label that was not known yet: no threshold of a prediction set is as large.
+cdef double UNKNOWN_LABEL = 1e300
+# The step of the thresholds of prediction sets. After T arrivals the coverage is at least as asked for, up to
+# (1 + step) / (step T).
+STEP = 0.05
+
+
+@cython.final
+cdef class Forecast:
+    """Scratch memory for what `experts` experts say of one node, with room for `lanes` labels."""
+
+    def __init__(self, Py_ssize_t experts, Py_ssize_t lanes):
+        self.features = np.zeros((experts, max(lanes, 1)))
+        cdef double[:, ::1] memory = np.zeros((3, max(lanes, 1)))
+        self.scores, self.mixed, self.probabilities = memory[0], memory[1], memory[2]
+        self.k, self.top = 0, -1
+
+
+@cython.final
+cdef class Mixture:
+    """The distribution ``q ~ exp(sum of w_e x_e)`` over labels, where expert e gives label j the feature ``x_e[j]``.
+
+    The weights w follow the log loss by online Newton steps: ``A += X (diag(q) - q q^T) X^T``, then
+    ``w -= inv(A) X (q - e_y)``. The probability of the best label is then calibrated: its logit is mapped by an offset
+    and a slope, which learn in the same way whether the best label was right. The others share what is left.
+
+    Parameters
+    ----------
+    start : sequence of float
+        The weights at the start.
+    precision : float
+        A at the start, times the identity. The larger, the slower the weights move.
+    half_life : float
+        After this many arrivals a loss counts half as much as a new one.
+    """
+
+    def __init__(self, start, double precision, double half_life):
+        cdef Py_ssize_t n = len(start)
+        self.start = np.array(start, dtype=np.float64)
+        self.weights = np.array(start, dtype=np.float64)
+        self.start_precision, self.fading = precision, 0.5 ** (1.0 / half_life)
+        self.precision = precision * np.eye(n)
+        self.calibration = np.array([0.0, 1.0])
+        self.calibration_precision = CALIBRATION_PRECISION * np.eye(2)
+        self.nonconformity = np.zeros(64)
+        self.n_steps = 0
+        self.factor, self.gradient = np.zeros((n, n)), np.zeros(n)
+
+    @property
+    def n_experts(self):
+        return self.weights.shape[0]
+
+    @property
+    def expert_weights(self):
+        """How much each expert counts."""
+        return np.array(self.weights)
+
+    def reserve(self, Py_ssize_t count):
+        """Make room for this many more arrivals."""
+        cdef Py_ssize_t room = self.nonconformity.shape[0]
+        if self.n_steps + count > room:
+            nonconformity = np.zeros(max(self.n_steps + count, 2 * room))
+            nonconformity[: self.n_steps] = self.nonconformity[: self.n_steps]
+            self.nonconformity = nonconformity
+
+    def threshold(self, double coverage, double start, Py_ssize_t first):
+        """The largest nonconformity of a label in prediction sets that cover the truth at this rate.
+
+        It follows the arrivals from `first` on: after one whose label was not in its set it grows by
+        ``STEP * coverage``, after others it falls by ``STEP * (1 - coverage)``, down to 0. `start` is what it was.
+        """
+        cdef double threshold = start, step = STEP
+        cdef Py_ssize_t i
+        for i in range(first, self.n_steps):
+            if self.nonconformity[i] > threshold:
+                threshold += step * coverage
+            else:
+                threshold = max(threshold - step * (1.0 - coverage), 0.0)
+        return threshold
+
+    def take(self, Mixture other):
+        """Become as the other one, which has as many experts."""
+        self.weights[:] = other.weights
+        self.precision[:] = other.precision
+        self.calibration[:] = other.calibration
+        self.calibration_precision[:] = other.calibration_precision
+        self.n_steps = other.n_steps
+
+    def copy(self):
+        return _restored(*self.__reduce__()[1])
+
+    def __reduce__(self):
+        settings = (np.array(self.start), self.start_precision, self.fading)
+        weights = (np.array(self.weights), np.array(self.precision))
+        calibration = (np.array(self.calibration), np.array(self.calibration_precision))
+        return _restored, (settings, (*weights, *calibration), np.array(self.nonconformity[: self.n_steps]))
+
+
+def _restored(settings, arrays, nonconformity):
+    start, precision, fading = settings
+    cdef Mixture mixture = Mixture(start, precision, 1.0)
+    mixture.fading = fading
+    weights, precisions, calibration, calibration_precision = (np.array(array) for array in arrays)
+    n = mixture.n_experts
+    check_restored(weights.shape == (n,) and precisions.shape == (n, n), "mixture")
+    check_restored(calibration.shape == (2,) and calibration_precision.shape == (2, 2), "mixture")
+    check_restored(nonconformity.ndim == 1, "mixture")
+    mixture.weights, mixture.precision = weights, precisions
+    mixture.calibration, mixture.calibration_precision = calibration, calibration_precision
+    mixture.nonconformity, mixture.n_steps = np.array(nonconformity), len(nonconformity)
+    return mixture
+
+
+cdef void mix(Mixture mixture, Forecast forecast, LabelHistory history) noexcept nogil:
+    """From features to the label predicted and the labels' probabilities."""
+    cdef Py_ssize_t e, j, k = forecast.k
+    cdef double magnitude = 0.0, total = 0.0
+    for j in range(k):
+        forecast.scores[j] = 0.0
+    for e in range(mixture.weights.shape[0]):
+        for j in range(k):
+            forecast.scores[j] -= mixture.weights[e] * forecast.features[e, j]
+    for j in range(k):
+        magnitude = max(magnitude, fabs(forecast.scores[j]))
+    forecast.top = best_label(forecast.scores, k, magnitude, history.counts, history.first_seen) if k > 0 else -1
+    for j in range(k):
+        forecast.mixed[j] = exp(forecast.scores[forecast.top] - forecast.scores[j])
+        total += forecast.mixed[j]
+    for j in range(k):
+        forecast.mixed[j] /= total
+    if k > 0:
+        calibrate(mixture, forecast)
+
+
+cdef inline double logit_of_top(Forecast forecast) noexcept nogil:
+    cdef double confidence = min(max(forecast.mixed[forecast.top], LEAST_DOUBT), 1.0 - LEAST_DOUBT)
+    return log(confidence / (1.0 - confidence))
+
+
+cdef inline double calibrated(Mixture mixture, double logit) noexcept nogil:
+    return 1.0 / (1.0 + exp(-mixture.calibration[0] - mixture.calibration[1] * logit))
+
+
+cdef void calibrate(Mixture mixture, Forecast forecast) noexcept nogil:
+    """Write the calibrated probabilities. The label predicted keeps the largest."""
+    cdef Py_ssize_t j, k = forecast.k
+    cdef double others = 0.0, second = 0.0, confidence
+    for j in range(k):
+        if j != forecast.top:
+            others += forecast.mixed[j]
+            second = max(second, forecast.mixed[j])
+    if others == 0.0:
+        for j in range(k):
+            forecast.probabilities[j] = forecast.mixed[j]
+        return
+    confidence = max(calibrated(mixture, logit_of_top(forecast)), second / (others + second))
+    for j in range(k):
+        forecast.probabilities[j] = forecast.mixed[j] / others * (1.0 - confidence)
+    forecast.probabilities[forecast.top] = confidence
+
+
+cdef void train(Mixture mixture, Forecast forecast, Py_ssize_t y) noexcept nogil:
+    """Learn from the label revealed after a forecast. There must be room for one more arrival."""
+    if y >= forecast.k:  # no expert could have known it
+        record(mixture, UNKNOWN_LABEL)
+        return
+    record(mixture, 0.0 if y == forecast.top else 1.0 - forecast.probabilities[y])
+    if forecast.k > 1:
+        train_calibration(mixture, logit_of_top(forecast), y == forecast.top)
+        train_weights(mixture, forecast, y)
+
+
+cdef void record(Mixture mixture, double nonconformity) noexcept nogil:
+    """Record how little the true label was expected: 1 minus its probability, and 0 for the label predicted."""
+    mixture.nonconformity[mixture.n_steps] = nonconformity
+    mixture.n_steps += 1
+
+
+cdef void train_weights(Mixture mixture, Forecast forecast, Py_ssize_t y) noexcept nogil:
+    """One Newton step on the log loss of label y."""
+    cdef Py_ssize_t e, f, j, k = forecast.k, n = mixture.weights.shape[0]
+    cdef double mean, product, fading = mixture.fading
+    for e in range(n):  # features relative to their means: a shift changes nothing
+        mean = 0.0
+        for j in range(k):
+            mean += forecast.mixed[j] * forecast.features[e, j]
+        for j in range(k):
+            forecast.features[e, j] -= mean
+        mixture.gradient[e] = -forecast.features[e, y]
+    for e in range(n):
+        for j in range(k):
+            forecast.scores[j] = forecast.mixed[j] * forecast.features[e, j]
+        for f in range(e + 1):
+            product = 0.0
+            for j in range(k):
+                product += forecast.scores[j] * forecast.features[f, j]
+            if fading != 1.0:
+                product += (1.0 - fading) * ((mixture.start_precision if e == f else 0.0) - mixture.precision[e, f])
+            mixture.precision[e, f] += product
+            mixture.precision[f, e] = mixture.precision[e, f]
+    descend(mixture.weights, mixture.precision, mixture.gradient, mixture.factor)
+
+
+cdef void train_calibration(Mixture mixture, double logit, bint right) noexcept nogil:
+    """The same for the logistic loss of whether the label predicted was right."""
+    cdef double confidence = calibrated(mixture, logit), curvature = confidence * (1.0 - confidence)
+    cdef double fading = mixture.fading, error = confidence - right, determinant, offset, slope
+    cdef double[:, ::1] A = mixture.calibration_precision
+    A[0, 0] = fading * A[0, 0] + (1.0 - fading) * CALIBRATION_PRECISION + curvature
+    A[1, 1] = fading * A[1, 1] + (1.0 - fading) * CALIBRATION_PRECISION + curvature * logit * logit
+    A[0, 1] = A[1, 0] = fading * A[0, 1] + curvature * logit
+    determinant = A[0, 0] * A[1, 1] - A[0, 1] * A[0, 1]
+    offset = (A[1, 1] * error - A[0, 1] * error * logit) / determinant
+    slope = (A[0, 0] * error * logit - A[0, 1] * error) / determinant
+    mixture.calibration[0] -= offset
+    mixture.calibration[1] -= slope
+
+
+cdef void descend(
+    double[::1] weights, const double[:, ::1] precision, double[::1] gradient, double[:, ::1] factor,
+) noexcept nogil:
+    """weights -= inv(precision) gradient, by Cholesky's factor; nothing where rounding leaves no such factor."""
+    cdef Py_ssize_t e, f, i, n = weights.shape[0]
+    cdef double value
+    for e in range(n):
+        for f in range(e + 1):
+            value = precision[e, f]
+            for i in range(f):
+                value -= factor[e, i] * factor[f, i]
+            if e != f:
+                factor[e, f] = value / factor[f, f]
+            elif value > 0.0 and isfinite(value):
+                factor[e, e] = sqrt(value)
+            else:
+                return
+    for e in range(n):
+        value = gradient[e]
+        for i in range(e):
+            value -= factor[e, i] * gradient[i]
+        gradient[e] = value / factor[e, e]
+    for e in range(n - 1, -1, -1):
+        value = gradient[e]
+        for i in range(e + 1, n):
+            value -= factor[i, e] * gradient[i]
+        gradient[e] = value / factor[e, e]
+        if not isfinite(gradient[e]):
+            return
+    for e in range(n):
+        weights[e] -= gradient[e]

@@ -1,0 +1,265 @@
+"""NeighborCounts: which labels were learned around each node, beside which other labels, and at which degrees."""
+
+cimport cython
+from libc.math cimport INFINITY, exp2, log2
+from libc.stdint cimport int32_t, int64_t
+
+import numpy as np
+
+from nx_fastonl._lib.arrays import check_restored
+
+from nx_fastonl._lib.typedefs cimport node_t
+from nx_fastonl.graph._view cimport GraphView
+from nx_fastonl.learners._history cimport LabelHistory, record_label
+
+cdef enum:
+    LANES = 8  # labels of a block: a cache line
+    MIN_LANES = 2
+    N_CELLS = 64  # of degrees: half an octave each
+cdef Py_ssize_t MIN_SLOTS = 4096
+# Stamps grow up to 2 to this power before all counts are divided by them.
+cdef double LARGEST_EXPONENT = 300.0
+
+
+@cython.final
+cdef class NeighborCounts:
+    """Counts of learned labels. They depend on which nodes have which label, and not on the order of learning.
+
+    Learning a node adds to counts at its neighbours, and forgetting it takes the same away again. Memory follows the
+    nodes that have a learned neighbour.
+
+    Parameters
+    ----------
+    n : int
+        The number of nodes.
+    unit : float
+        The mean weight of an edge.
+    half_life : float
+        After this many arrivals a node counts half as much as a new one; infinite if nothing fades.
+    """
+
+    def __init__(self, Py_ssize_t n, double unit, double half_life=INFINITY):
+        self.unit, self.half_life, self.base = unit, half_life, 0
+        self.labels, self.pair_sums = np.zeros(MIN_LANES), np.zeros(MIN_LANES)
+        self.pairs, self.cells = np.zeros((MIN_LANES, MIN_LANES)), np.zeros((N_CELLS, MIN_LANES))
+        self.n_labels = 0.0
+        self.learned_neighbors = self._learned_neighbors = np.zeros(n, dtype=np.int32)
+        self.learned_weight = self._learned_weight = np.zeros(n)
+        self.slots = self._slots = np.zeros((n, 1), dtype=np.int32)
+        self.counts = np.zeros((MIN_SLOTS, MIN_LANES))
+        self.n_slots = 1
+
+    @property
+    def lanes(self):
+        """The number of labels that there is room for."""
+        return self.labels.shape[0]
+
+    def pair_shares(self, Py_ssize_t k):
+        """How often each of k labels stands beside each other one, by weight, as a fraction of all."""
+        pairs = np.array(self.pairs[:k, :k])
+        return pairs / max(pairs.sum(), np.finfo(np.float64).tiny)
+
+    def around(self, node_t u, Py_ssize_t k):
+        """The weight of the edges to neighbours with each of k labels."""
+        row = np.zeros(max(k, self.lanes))
+        read_counts(self, u, k, row)
+        return row[:k]
+
+    def reserve_labels(self, Py_ssize_t k):
+        """Make room for k labels: widen the first block, then add blocks."""
+        cdef Py_ssize_t old = self.labels.shape[0], width = self.counts.shape[1], blocks = self.slots.shape[1]
+        if k <= old:
+            return
+        while k > width and width < LANES:
+            width *= 2
+        blocks = max(blocks, (k + width - 1) // width)
+        lanes = blocks * width
+        labels, pair_sums = np.zeros(lanes), np.zeros(lanes)
+        pairs, cells = np.zeros((lanes, lanes)), np.zeros((N_CELLS, lanes))
+        labels[:old], pair_sums[:old], pairs[:old, :old], cells[:, :old] = (
+            self.labels, self.pair_sums, self.pairs, self.cells,
+        )
+        counts, slots = np.asarray(self.counts), self._slots
+        if width > self.counts.shape[1]:
+            counts = np.zeros((self.counts.shape[0], width))
+            counts[: self.n_slots, : self.counts.shape[1]] = self.counts[: self.n_slots]
+        if blocks > self.slots.shape[1]:
+            slots = np.zeros((self.slots.shape[0], blocks), dtype=np.int32)
+            slots[:, : self.slots.shape[1]] = self._slots
+        self.labels, self.pair_sums, self.pairs, self.cells = labels, pair_sums, pairs, cells
+        self.counts, self.slots, self._slots = counts, slots, slots
+
+    def reserve_slots(self, Py_ssize_t more):
+        """Make sure that at least this many slots are free."""
+        cdef Py_ssize_t room = self.counts.shape[0], most = self.slots.shape[0] * self.slots.shape[1] + 1
+        if self.n_slots + more > room:
+            counts = np.zeros((max(self.n_slots + more, min(2 * room, most)), self.counts.shape[1]))
+            counts[: self.n_slots] = self.counts[: self.n_slots]
+            self.counts = counts
+
+    def learn(self, GraphView graph, LabelHistory history, const node_t[::1] nodes, const int32_t[::1] labels):
+        """Count these nodes, which were not learned before, and record their labels: all or, if this raises, none."""
+        cdef Py_ssize_t i
+        cdef int64_t ends = 0
+        for i in range(nodes.shape[0]):
+            ends += graph.stops[nodes[i]] - graph.starts[nodes[i]]
+        self.reserve_slots(min(ends, self.slots.shape[0] * self.slots.shape[1]))
+        with nogil:
+            for i in range(nodes.shape[0]):
+                rebase(self, history.n_arrivals)
+                count(self, graph, history, nodes[i], labels[i], 1.0)
+                record_label(history, nodes[i], labels[i])
+
+    def copy(self):
+        return _restored(*self.__reduce__()[1])
+
+    def __reduce__(self):
+        tables = (np.array(self.labels), np.array(self.pair_sums), np.array(self.pairs), np.array(self.cells))
+        rows = (self._learned_neighbors.copy(), self._learned_weight.copy(), self._slots.copy(), np.array(self.counts))
+        return _restored, (tables, rows, (self.n_slots, self.n_labels, self.base), (self.unit, self.half_life))
+
+
+def _restored(tables, rows, sums, settings):
+    labels, pair_sums, pairs, cells = (np.array(table) for table in tables)
+    learned_neighbors, learned_weight, slots, counts = (np.array(array) for array in rows)
+    n_slots, n_labels, base = sums
+    cdef NeighborCounts store = NeighborCounts(1, *settings)
+    lanes = labels.size
+    check_restored(labels.shape == pair_sums.shape == (lanes,) and lanes > 0, "counts")
+    check_restored(pairs.shape == (lanes, lanes) and cells.shape == (N_CELLS, lanes), "counts")
+    check_restored(slots.ndim == counts.ndim == 2 and slots.shape[1] * counts.shape[1] == lanes, "counts")
+    check_restored(learned_neighbors.shape == learned_weight.shape == (len(slots),), "counts")
+    check_restored(0 < n_slots <= len(counts), "counts")
+    check_restored(slots.size == 0 or (slots.min() >= 0 and slots.max() < n_slots), "counts")
+    store.labels, store.pair_sums, store.pairs, store.cells = labels, pair_sums, pairs, cells
+    store.counts, store.slots, store._slots = counts, slots, slots
+    store.learned_neighbors = store._learned_neighbors = learned_neighbors
+    store.learned_weight = store._learned_weight = learned_weight
+    store.n_slots, store.n_labels, store.base = n_slots, n_labels, base
+    return store
+
+
+cdef int cell_of(GraphView graph, node_t u) noexcept nogil:
+    """The cell of node u: half an octave of numbers of neighbours."""
+    return <int> (2.0 * log2(graph.stops[u] - graph.starts[u] + 1.0))
+
+
+cdef int reserve_for(NeighborCounts store, GraphView graph, node_t u) except -1 nogil:
+    """Make sure that there are slots for all neighbours of node u."""
+    cdef Py_ssize_t neighbours = graph.stops[u] - graph.starts[u]
+    if store.n_slots + neighbours > store.counts.shape[0]:
+        with gil:
+            store.reserve_slots(neighbours)
+    return 0
+
+
+cdef double stamp_of(NeighborCounts store, int64_t arrival) noexcept nogil:
+    """What a node counts that arrived then: twice as much as one that arrived a half-life before."""
+    return exp2((arrival - store.base) / store.half_life) if store.half_life != INFINITY else 1.0
+
+
+cdef void rebase(NeighborCounts store, int64_t arrival) noexcept nogil:
+    """Divide all counts by the present stamp where it has become so large that it might overflow."""
+    cdef double factor
+    cdef Py_ssize_t i, j
+    if store.half_life == INFINITY or (arrival - store.base) / store.half_life < LARGEST_EXPONENT:
+        return
+    factor = 1.0 / stamp_of(store, arrival)
+    store.base = arrival
+    store.n_labels *= factor
+    for i in range(store.labels.shape[0]):
+        store.labels[i] *= factor
+        store.pair_sums[i] *= factor
+        for j in range(store.labels.shape[0]):
+            store.pairs[i, j] *= factor
+        for j in range(N_CELLS):
+            store.cells[j, i] *= factor
+    for i in range(store.learned_weight.shape[0]):
+        store.learned_weight[i] *= factor
+    for i in range(store.n_slots):
+        for j in range(store.counts.shape[1]):
+            store.counts[i, j] *= factor
+
+
+cdef inline double weight_of(NeighborCounts store, GraphView graph, Py_ssize_t e) noexcept nogil:
+    return graph.weights[e] / store.unit if graph.weights.shape[0] > 0 else 1.0
+
+
+cdef void add_pair(NeighborCounts store, Py_ssize_t y, Py_ssize_t other, double weight) noexcept nogil:
+    store.pairs[y, other] += weight
+    store.pairs[other, y] += weight
+    store.pair_sums[y] += weight
+    store.pair_sums[other] += weight
+
+
+cdef void count_pairs(
+    NeighborCounts store, GraphView graph, LabelHistory history, node_t u, Py_ssize_t y, double sign,
+) noexcept nogil:
+    """Count the edges from node u to learned neighbours, each by the smaller of both nodes' stamps."""
+    cdef Py_ssize_t block, j, e, v, width = store.counts.shape[1]
+    cdef double stamp
+    if store.half_life == INFINITY or history.marks[u] == 0:  # no neighbour has a larger stamp than u
+        for block in range(store.slots.shape[1]):
+            if store.slots[u, block] != 0:
+                for j in range(width):
+                    add_pair(store, y, block * width + j, sign * store.counts[store.slots[u, block], j])
+        return
+    stamp = stamp_of(store, history.arrivals[u])
+    for e in range(graph.starts[u], graph.stops[u]):
+        v = graph.indices[e]
+        if v != u and history.marks[v] != 0:
+            add_pair(
+                store, y, history.marks[v] - 1,
+                sign * weight_of(store, graph, e) * min(stamp, stamp_of(store, history.arrivals[v])),
+            )
+
+
+cdef void count(
+    NeighborCounts store, GraphView graph, LabelHistory history, node_t u, Py_ssize_t y, double sign,
+) noexcept nogil:
+    """Add what node u with label y counts, or with a sign of -1 take it away. There must be slots for its neighbours.
+
+    Called before the history records or drops the label.
+    """
+    cdef Py_ssize_t e, v, block = y // store.counts.shape[1], lane = y % store.counts.shape[1]
+    cdef bint is_new = history.marks[u] == 0
+    cdef double amount = sign * stamp_of(store, history.n_arrivals + 1 if is_new else history.arrivals[u]), weight
+    cdef int32_t slot
+    store.labels[y] += amount
+    store.n_labels += amount
+    store.cells[cell_of(graph, u), y] += amount
+    count_pairs(store, graph, history, u, y, sign)
+    for e in range(graph.starts[u], graph.stops[u]):
+        v = graph.indices[e]
+        if v == u:
+            continue
+        weight = amount * weight_of(store, graph, e)
+        slot = store.slots[v, block]
+        if slot == 0:
+            slot = <int32_t> store.n_slots
+            store.slots[v, block] = slot
+            store.n_slots += 1
+        store.counts[slot, lane] += weight
+        store.learned_weight[v] += weight
+        store.learned_neighbors[v] += <int32_t> sign
+        if store.learned_neighbors[v] == 0:
+            clear_counts(store, v)  # what is left is rounding errors
+
+
+cdef void clear_counts(NeighborCounts store, Py_ssize_t u) noexcept nogil:
+    cdef Py_ssize_t block, j
+    store.learned_weight[u] = 0.0
+    for block in range(store.slots.shape[1]):
+        if store.slots[u, block] != 0:
+            for j in range(store.counts.shape[1]):
+                store.counts[store.slots[u, block], j] = 0.0
+
+
+cdef void read_counts(NeighborCounts store, node_t u, Py_ssize_t k, double[::1] row) noexcept nogil:
+    """Write the weight of the edges of node u to learned neighbours, by label. `row` has room for all lanes."""
+    cdef Py_ssize_t block, j, width = store.counts.shape[1]
+    cdef int32_t slot
+    for block in range((k + width - 1) // width):
+        slot = store.slots[u, block]
+        for j in range(width):
+            row[block * width + j] = store.counts[slot, j]
