@@ -13,6 +13,9 @@ from nx_fastonl.learners._neighbors import NeighborCounts
 from nx_fastonl.learners._stream import Engine
 from nx_fastonl.push._system import SystemView
 
+FREQUENCY_SHARE: float
+ROUNDING: float
+
 @final
 class DiffusionExpert:
     def __init__(

@@ -17,7 +17,8 @@ from nx_fastonl.learners._stream cimport Engine
 from nx_fastonl.push._system cimport SystemView, degree_of, pivot_of
 
 # The share of the label frequencies in each expert's votes: no label is ruled out.
-cdef double FREQUENCY_SHARE = 0.2
+FREQUENCY_SHARE = 0.2
+cdef double frequency_share = FREQUENCY_SHARE
 # How many nodes, or edges of the mean weight, the label frequencies count as: beside pairs of labels, the labels around
 # a node, and those of a like degree.
 cdef double PAIR_SMOOTHING = 10.0
@@ -28,7 +29,8 @@ cdef enum:
     MAX_FACTORS = 16
 cdef double LARGEST_FACTOR = 1e18
 # Votes smaller than this fraction of their sum, or of what a node's own label would give it, are rounding errors.
-cdef double ROUNDING = 1e-13
+ROUNDING = 1e-13
+cdef double rounding = ROUNDING
 
 
 @cython.final
@@ -66,7 +68,7 @@ cdef class DiffusionExpert:
             forecast.features[e + 1, j] = self.run.row[j]
             if mass > 0.0:
                 forecast.features[e + 1, j] -= total * self.label_mass[j] / mass
-        least = ROUNDING * max(size, s_of(self.scaling, u) * self.run.own)
+        least = rounding * max(size, s_of(self.scaling, u) * self.run.own)
         to_log_shares(forecast.features[e], k, frequencies, least)
         to_log_shares(forecast.features[e + 1], k, frequencies, least)
         return self.others.read(u, forecast, frequencies, e + 2) if self.others is not None else 0
@@ -107,7 +109,7 @@ cdef void to_log_shares(double[::1] votes, Py_ssize_t k, const double[::1] frequ
         total += votes[j]
     for j in range(k):
         votes[j] = log(
-            (1.0 - FREQUENCY_SHARE) * votes[j] / total + FREQUENCY_SHARE * frequencies[j] if total > 0.0
+            (1.0 - frequency_share) * votes[j] / total + frequency_share * frequencies[j] if total > 0.0
             else frequencies[j]
         )
 
@@ -223,7 +225,7 @@ cdef class AdaptiveEngine(Engine):
             for j in range(k):
                 self.forecast.features[self.vote, j] = self.around[j]
             to_log_shares(
-                self.forecast.features[self.vote], k, self.frequencies, ROUNDING * self.counts.learned_weight[u],
+                self.forecast.features[self.vote], k, self.frequencies, rounding * self.counts.learned_weight[u],
             )
         if self.compatibility >= 0:
             self.read_compatibility(u, self.forecast.features[self.compatibility], one)
@@ -250,7 +252,7 @@ cdef class AdaptiveEngine(Engine):
             return
         for j in range(k):
             share = witnesses * self.around[j] / self.counts.learned_weight[u]
-            if share > ROUNDING:
+            if share > rounding:
                 for y in range(k):
                     feature[y] += share * log(
                         max(self.counts.pairs[j, y], 0.0) + one * PAIR_SMOOTHING * self.frequencies[j],

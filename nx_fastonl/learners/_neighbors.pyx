@@ -50,6 +50,16 @@ cdef class NeighborCounts:
         self.n_slots = 1
 
     @property
+    def n(self):
+        """The number of nodes."""
+        return self.slots.shape[0]
+
+    def frequencies(self, Py_ssize_t k, int64_t arrival):
+        """The frequencies of k labels now, each counted once more than it was learned."""
+        one = stamp_of(self, arrival)
+        return (np.maximum(self.labels[:k], 0.0) + one) / (self.n_labels + k * one)
+
+    @property
     def lanes(self):
         """The number of labels that there is room for."""
         return self.labels.shape[0]

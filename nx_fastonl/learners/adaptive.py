@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import threading
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
@@ -11,19 +12,23 @@ import numpy as np
 from numpy.typing import NDArray
 
 from nx_fastonl._lib.arrays import check_restored
+from nx_fastonl.graph.csr import CSRGraph
 from nx_fastonl.kernels.graph_kernel import GraphKernel
-from nx_fastonl.learners import _adaptive, _stream
+from nx_fastonl.learners import _adaptive, _relaxation, _stream
 from nx_fastonl.learners._history import LabelHistory
 from nx_fastonl.learners._mixture import Mixture
 from nx_fastonl.learners._neighbors import NeighborCounts
-from nx_fastonl.learners.base import Learner
+from nx_fastonl.learners.base import Certificate, Learner, summing_to_one
 from nx_fastonl.learners.diffusion import Diffusion
+from nx_fastonl.learners.proof import BoundedRow, prove
 from nx_fastonl.push._workspace import Workspace
 
 __all__ = ["NEIGHBOR_EXPERTS", "AdaptiveLearner"]
 
 # The experts that need no diffusion.
 NEIGHBOR_EXPERTS = ("vote", "compatibility", "profile", "degree", "frequency")
+# Features are right up to this fraction of themselves.
+FEATURE_ROUNDING = 1e-11
 # Walks end at a learned node with probability 1/2. So labels spread as far as to the next learned nodes.
 ABSORPTION = 1.0
 # How slowly the weights move at the start: as if this many labels had agreed with them.
@@ -35,6 +40,7 @@ class AdaptiveLearner(Learner):
 
     Parameters
     ----------
+    graph : CSRGraph
     kernels : dict
         ``{name: GraphKernel}`` of the diffusions. Each gives two experts: its votes, and the same centred.
     history : LabelHistory
@@ -60,6 +66,7 @@ class AdaptiveLearner(Learner):
 
     def __init__(
         self,
+        graph: CSRGraph,
         kernels: dict[str, GraphKernel],
         history: LabelHistory,
         *,
@@ -68,7 +75,7 @@ class AdaptiveLearner(Learner):
         half_life: float,
         dtype: np.dtype[Any],
     ) -> None:
-        self.history = history
+        self.graph, self.history = graph, history
         self._kernels = kernels
         self._settings: dict[str, Any] = {
             "epsilon": epsilon,
@@ -76,7 +83,6 @@ class AdaptiveLearner(Learner):
             "half_life": half_life,
             "dtype": dtype,
         }
-        self.graph = next(iter(kernels.values())).graph
         self.names = (*(name + kind for name in kernels for kind in ("", " centred")), *experts)
         self._places = tuple(self.names.index(name) if name in experts else -1 for name in NEIGHBOR_EXPERTS)
         self.diffusions = [Diffusion(k, epsilon, dtype, absorption=ABSORPTION) for k in kernels.values()]
@@ -84,7 +90,7 @@ class AdaptiveLearner(Learner):
         self.counts = NeighborCounts(len(self.graph), self.graph.mean_weight, half_life)
         start = np.zeros(len(self.names))
         start[0] = 1.0
-        self.mixture = Mixture(start, PRECISION, half_life)
+        self.mixture = Mixture(start.tolist(), PRECISION, half_life)
         self.lock = threading.RLock()  # held while anything changes or is read
         self.reserve_labels(history.k)
 
@@ -94,14 +100,14 @@ class AdaptiveLearner(Learner):
     def __setstate__(self, state: dict[str, Any]) -> None:
         history, counts, diffusions = state["history"], state["counts"], state["diffusions"]
         check_restored(history.k <= counts.lanes and state["mixture"].n_experts == len(state["names"]), "experts")
-        check_restored(len(counts.learned_neighbors) == history.n, "experts")
+        check_restored(counts.n == history.n, "experts")
         masses = [np.array(mass, dtype=np.float64) for mass in state["_label_mass"]]
         check_restored(len(masses) == len(diffusions) and all(len(mass) >= history.k for mass in masses), "experts")
         check_restored(all(diffusion.store.lanes >= history.k for diffusion in diffusions), "experts")
         self.__dict__.update(state, _label_mass=masses, lock=threading.RLock())
 
     def blank(self, history: LabelHistory) -> AdaptiveLearner:
-        return AdaptiveLearner(self._kernels, history, **self._settings)
+        return AdaptiveLearner(self.graph, self._kernels, history, **self._settings)
 
     def reserve_labels(self, k: int) -> None:
         with self.lock:
@@ -171,10 +177,11 @@ class AdaptiveLearner(Learner):
         )
 
     def probabilities(self, u: int) -> NDArray[np.float64]:
-        return self._forecasts(np.array([u], dtype=np.int32), self.k)[0][0]
+        return self._forecasts(np.array([u], dtype=np.int32), self.k)[0].ravel()
 
     def probabilities_of_each(self, rows: NDArray[np.int32], k: int) -> NDArray[np.float64]:
-        return self._forecasts(rows, k)[0]
+        found = self._forecasts(rows, k)[0]
+        return summing_to_one(found) if k < self.k else found  # a label has just joined
 
     def _forecasts(self, rows: NDArray[np.int32], k: int) -> tuple[NDArray[np.float64], NDArray[np.int32]]:
         probabilities, labels = np.zeros((len(rows), k)), np.empty(len(rows), dtype=np.int32)
@@ -182,6 +189,58 @@ class AdaptiveLearner(Learner):
             engine.forecasts(rows, probabilities, labels)
         return probabilities, labels
 
+    def certify(self, u: int, max_operations: int) -> Certificate:
+        """The label that the mixture, with its present weights, gives to node u on exact diffusions."""
+        if self.k == 0:
+            return Certificate(None, math.inf, 0.0, certain=False)
+        with self._engine() as engine:
+            features = engine.features_of(u)
+        return prove(self.diffusions, u, max_operations, lambda rows: self._judge(features, rows))
+
+    def _judge(self, features: NDArray[np.float64], rows: list[BoundedRow]) -> Certificate:
+        """The best label, where diffusions' rows have errors of at most so much, and other features are exact."""
+        k, weights = features.shape[1], self.mixture.expert_weights
+        frequencies = self.counts.frequencies(k, self.history.n_arrivals)
+        low, middle, high = features.copy(), features.copy(), features.copy()
+        for i, (row, off) in enumerate(rows):
+            share = self._label_mass[i][:k] / self._label_mass[i][:k].sum()
+            centred = row[:k] - row[:k].sum() * share
+            off += _adaptive.ROUNDING * float(np.abs(row[:k]).sum())
+            for e, votes, error in ((2 * i, row[:k], off), (2 * i + 1, centred, off * (1.0 + (k - 2) * share))):
+                bounds = share_bounds(votes, error, frequencies)
+                low[e], middle[e], high[e] = (np.log(mixed_with(frequencies, bound)) for bound in bounds)
+        signs = weights >= 0.0
+        scores, lowest = weights @ middle, weights @ np.where(signs[:, None], low, high)
+        highest = weights @ np.where(signs[:, None], high, low)
+        y = int(_relaxation.best(self.history, -scores, 0.0))
+        others = np.arange(k) != y
+        if k == 1:
+            return Certificate(y, math.inf, 0.0, certain=True)
+        margin = float((scores[y] - scores[others]).min())
+        rounding = FEATURE_ROUNDING * float(np.abs(weights) @ np.abs(features).max(axis=1))
+        error = margin - float((lowest[y] - highest[others]).min()) + rounding
+        return Certificate(y, margin, error, bool(error < margin))
+
     def weights(self) -> dict[str, float]:
         """How much each expert counts now."""
         return dict(zip(self.names, self.mixture.expert_weights.tolist(), strict=True))
+
+
+def mixed_with(frequencies: NDArray[np.float64], shares: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Shares of votes, mixed with the label frequencies: no label is ruled out."""
+    return (1.0 - _adaptive.FREQUENCY_SHARE) * shares + _adaptive.FREQUENCY_SHARE * frequencies
+
+
+def share_bounds(
+    votes: NDArray[np.float64], error: NDArray[np.float64] | float, frequencies: NDArray[np.float64]
+) -> tuple[NDArray[np.float64], NDArray[np.float64], NDArray[np.float64]]:
+    """The smallest, the present and the largest share of each label, if each vote may be off by its error.
+
+    Where all votes are 0, or may be, the shares are the label frequencies, or may be.
+    """
+    low, middle, high = (np.maximum(bound, 0.0) for bound in (votes - error, votes, votes + error))
+    if not middle.any():
+        middle = frequencies
+    if not low.any():
+        return np.zeros_like(votes), middle / middle.sum(), np.ones_like(votes)
+    return low / (low + high.sum() - high), middle / middle.sum(), high / (high + low.sum() - low)

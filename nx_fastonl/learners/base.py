@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from nx_fastonl.learners._history import LabelHistory
 
-__all__ = ["Certificate", "Learner"]
+__all__ = ["Certificate", "Learner", "summing_to_one"]
 
 
 class Certificate(NamedTuple):
@@ -75,10 +75,7 @@ class Learner(ABC):
     def probabilities_of_each(self, rows: NDArray[np.int32], k: int) -> NDArray[np.float64]:
         """The distribution over the first k labels for each node, as rows of a matrix."""
         found = np.array([self.probabilities(u)[:k] for u in rows.tolist()]).reshape(len(rows), k)
-        if k < self.k:  # a label has just joined
-            totals = found.sum(axis=1, keepdims=True)
-            found = np.where(totals > 0.0, found / np.where(totals > 0.0, totals, 1.0), 1.0 / max(k, 1))
-        return found
+        return summing_to_one(found) if k < self.k else found  # a label has just joined
 
     def run(self, rows: NDArray[np.int32], labels: NDArray[np.int32], draws: NDArray[np.float64]) -> NDArray[np.int32]:
         """Predict and learn nodes that were not learned before, one after the other.
@@ -99,6 +96,12 @@ class Learner(ABC):
     def certify(self, u: int, max_operations: int) -> Certificate | None:  # noqa: ARG002  most learners cannot
         """The label that the exact kernel gives to node u, as far as that can be proved; None if there is no proof."""
         return None
+
+
+def summing_to_one(shares: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Rows divided by their sums; uniform where that is 0."""
+    totals = shares.sum(axis=1, keepdims=True)
+    return np.where(totals > 0.0, shares / np.where(totals > 0.0, totals, 1.0), 1.0 / max(shares.shape[1], 1))
 
 
 def _as_codes(labels: list[int | None]) -> NDArray[np.int32]:

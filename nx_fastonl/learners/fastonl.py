@@ -17,9 +17,10 @@ from nx_fastonl.learners._history import LabelHistory
 from nx_fastonl.learners.base import Certificate
 from nx_fastonl.learners.columns import ColumnLearner, PushColumns
 from nx_fastonl.learners.diffusion import Diffusion
+from nx_fastonl.learners.proof import prove
 from nx_fastonl.learners.relaxation import Evidence, RelaxationLearner
 from nx_fastonl.push._workspace import Workspace
-from nx_fastonl.push.local import diagonal_entries, local_push
+from nx_fastonl.push.local import diagonal_entries
 
 __all__ = ["FastONL", "FifoFastONL"]
 
@@ -29,13 +30,6 @@ FRACTION_FOR_THRESHOLDS = 1 / 256
 READ_BATCH = 1024
 # Where an entry of the diagonal has to be accurate, its push has this epsilon, divided by the number of neighbours.
 DIAGONAL_ACCURACY = 1e-4
-
-# Certificates: from one push to the next, the residual mass allowed is multiplied by a factor between these two.
-SMALLEST_MASS_DROP, LARGEST_MASS_DROP = 0.25, 1e-3
-# Edges that the first push may walk, whatever the budget.
-FIRST_OPERATIONS = 20_000
-# Below this mass further pushes gain nothing: rounding errors are as large.
-MIN_MASS = 1e-14
 
 
 class FastONL(RelaxationLearner):
@@ -135,44 +129,24 @@ class FastONL(RelaxationLearner):
         return predicted
 
     def certify(self, u: int, max_operations: int) -> Certificate:
-        """The best label of node u, with its margin and the margin's error.
-
-        Pushing from u, ``H z + r = e_u``, gives the scores up to an error that falls with r: see
-        `Diffusion.read_with_bound`.
-        """
+        """The best label of node u, with its margin and the margin's error."""
         self.finish()
         if self.k == 0:
             return Certificate(None, math.inf, 0.0, certain=False)
-        epsilon = self.diffusion.read_epsilon(u)
-        result = local_push(self.kernel.system, [u], [1.0], epsilon, max_operations=FIRST_OPERATIONS)
-        found: Certificate | None = None
-        while True:
-            scores, error = self._bounded_scores(u, result.nodes, result.estimate)
-            # A push that the budget cuts short may be worse than the one before.
-            if found is None or 2.0 * error < found.error:
-                y = _relaxation.best(self.history, scores, 0.0)
-                margin = float(np.partition(scores, 1)[1] - scores[y]) if len(scores) > 1 else math.inf
-                found = Certificate(y, margin, 2.0 * error, bool(2.0 * error < margin))
-            mass = result.residual_mass
-            if found.certain or found.error == 0.0 or max_operations <= 0 or mass < MIN_MASS:
-                return found
-            mass *= min(SMALLEST_MASS_DROP, max(LARGEST_MASS_DROP, 0.5 * found.margin / found.error))
-            result = local_push(
-                self.kernel.system, [u], [1.0], epsilon, mass_tolerance=mass, max_operations=max_operations
-            )
-            max_operations -= result.operations
+        return prove([self.diffusion], u, max_operations, lambda rows: self._judge(u, *rows[0]))
 
-    def _bounded_scores(
-        self, u: int, nodes: NDArray[np.int32], estimate: NDArray[np.float64]
-    ) -> tuple[NDArray[np.float64], float]:
-        """The scores of node u by a push from it, and a bound on their error."""
+    def _judge(self, u: int, row: NDArray[np.float64], off: float) -> Certificate:
+        """The best label by a row of the diffusion whose entries have at most this error."""
         with self.lock:
             k = self.k
-            row, off = self.diffusion.read_with_bound(u, nodes, estimate)
             shift = self.gradients.constant * self.gradients.sums(k)
             rounding = UNIT_ROUNDOFF * (self.diffusion.roundings + 2) * float(np.abs(shift).max())
         factor = self.kernel.a * self.kernel.s_of(u)
-        return factor * row[:k] + shift, float(factor * off * (1.0 + UNIT_ROUNDOFF) + rounding)
+        scores = factor * row[:k] + shift
+        error = 2.0 * float(factor * off * (1.0 + UNIT_ROUNDOFF) + rounding)
+        y = _relaxation.best(self.history, scores, 0.0)
+        margin = float(np.partition(scores, 1)[1] - scores[y]) if k > 1 else math.inf
+        return Certificate(y, margin, error, bool(error < margin))
 
     def _engine(self, workspace: Workspace) -> _diffusion.DiffusionEngine:
         diffusion, kernel = self.diffusion.run(workspace), self.kernel

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from numbers import Real
 from typing import Any, Literal, TypeAlias, cast
 
@@ -12,7 +12,7 @@ import numpy as np
 from nx_fastonl._lib.checks import check_positive, check_whole, shortened
 from nx_fastonl.graph.csr import CSRGraph
 from nx_fastonl.kernels.graph_kernel import GraphKernel
-from nx_fastonl.kernels.table import KernelParameters
+from nx_fastonl.kernels.table import KERNELS, KernelParameters
 from nx_fastonl.learners._history import LabelHistory
 from nx_fastonl.learners.adaptive import NEIGHBOR_EXPERTS, AdaptiveLearner
 from nx_fastonl.learners.base import Learner
@@ -33,6 +33,7 @@ SINGLE_PRECISION_RANGE = (1e-20, 1e20)
 SMALLEST_SINGLE_PRECISION = 1e-6
 # The epsilon of the adaptive learner's diffusion, times n, and its smoothness.
 ADAPTIVE_EPSILON, ADAPTIVE_SMOOTHNESS = 0.03, 0.05
+DEFAULT_EXPERTS = ("diffusion", *NEIGHBOR_EXPERTS)
 # More trees, or terms of the series, would take hours on any graph.
 MAX_TREES, MAX_TERMS = 1_000_000, 1_000_000_000
 
@@ -53,24 +54,67 @@ class LabelerOptions(KernelParameters, total=False):
 def _adaptive(kernel: GraphKernel, history: LabelHistory, options: LabelerOptions) -> Learner:
     epsilon = options.get("epsilon")
     forgetting = options.get("forgetting")
+    kernels, experts = _experts(kernel, options.get("experts", DEFAULT_EXPERTS))
     return AdaptiveLearner(
-        {"diffusion": kernel},
+        kernel.graph,
+        kernels,
         history,
         epsilon=check_positive("epsilon", ADAPTIVE_EPSILON / len(kernel.graph) if epsilon is None else epsilon),
-        experts=NEIGHBOR_EXPERTS,
+        experts=experts,
         half_life=math.inf if forgetting is None else check_positive("forgetting", forgetting),
-        dtype=np.dtype(options.get("dtype", "float64")),
+        dtype=_dtype([*kernels.values()], options),
     )
 
 
-def _fastonl(kernel: GraphKernel, history: LabelHistory, options: LabelerOptions) -> Learner:
+def _experts(kernel: GraphKernel, names: Any) -> tuple[dict[str, GraphKernel], list[str]]:
+    """The kernels of the experts that are diffusions, and the names of the others."""
+    if isinstance(names, str) or not isinstance(names, Iterable):
+        raise TypeError(f"experts must be a list of names, got {shortened(names)}")
+    kernels: dict[str, GraphKernel] = {}
+    others: list[str] = []
+    for name in names:
+        if name in kernels or name in others:
+            raise ValueError(f"experts names {name!r} twice")
+        if name in NEIGHBOR_EXPERTS:
+            others.append(name)
+        else:
+            kernels[name] = kernel if name == "diffusion" else _further_kernel(kernel.graph, name)
+    if not kernels and not others:
+        raise ValueError("experts must name at least one expert, got none")
+    return kernels, others
+
+
+def _further_kernel(graph: CSRGraph, name: Any) -> GraphKernel:
+    """The kernel that an expert is named after: "laplacian", or "laplacian:0.3" with a smoothness."""
+    kernel, _, smoothness = name.partition(":") if isinstance(name, str) else (None, "", "")
+    known = [*KERNELS, *(recipe.alias for recipe in KERNELS.values())]
+    try:
+        value = float(smoothness) if smoothness else ADAPTIVE_SMOOTHNESS
+    except ValueError:
+        value = math.nan
+    if kernel not in known or math.isnan(value):
+        names = ", ".join(f'"{expert}"' for expert in DEFAULT_EXPERTS)
+        raise ValueError(
+            f"unknown expert {shortened(name)}; the experts are {names}, and kernels "
+            'with a smoothness, as in "laplacian:0.3"'
+        )
+    return GraphKernel(graph, kernel, value)
+
+
+def _dtype(kernels: Sequence[GraphKernel], options: LabelerOptions) -> np.dtype[Any]:
     dtype = options.get("dtype", "float64")
     if dtype not in ("float64", "float32"):
         raise ValueError(f'dtype must be "float64" or "float32", got {dtype!r}')
     if dtype == "float32":
-        _check_single_precision(kernel)
+        for kernel in kernels:
+            _check_single_precision(kernel)
+    return np.dtype(dtype)
+
+
+def _fastonl(kernel: GraphKernel, history: LabelHistory, options: LabelerOptions) -> Learner:
+    dtype = _dtype([kernel], options)
     trace = {"trace_per_label": False, **_trace(kernel, options, kernel.estimated_trace, kernel.exact_trace)}
-    return FastONL(kernel, history, _epsilon(kernel, options), **trace, dtype=np.dtype(dtype))
+    return FastONL(kernel, history, _epsilon(kernel, options), **trace, dtype=dtype)
 
 
 def _check_single_precision(kernel: GraphKernel) -> None:

@@ -15,6 +15,11 @@ import nx_fastonl as fo
 from tests.seams import dense, learner_of, store_of
 
 METHODS = {
+    "adaptive": {},
+    "adaptive, sampled": {"predict": "sample"},
+    "adaptive, single precision": {"dtype": "float32"},
+    "adaptive, K6 and others": {"kernel": "K6", "experts": ["diffusion", "K1:0.3", "vote", "degree"]},
+    "adaptive, forgetting": {"forgetting": 3.0},
     "fastonl": {},
     "fastonl, sampled": {"predict": "sample"},
     "fastonl, K6": {"kernel": "K6"},
