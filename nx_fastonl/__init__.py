@@ -6,6 +6,7 @@ __all__, __getattr__, __dir__ = lazy_names(
     __name__,
     {
         "CSRGraph": "graph.csr",
+        "Calibration": "labeling.calibration",
         "CertifiedLabel": "labeling.certificates",
         "KernelInfo": "kernels.functions",
         "LabelSequence": "labeling.sequence",

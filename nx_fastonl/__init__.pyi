@@ -6,6 +6,7 @@ from nx_fastonl.graph.csr import CSRGraph as CSRGraph
 from nx_fastonl.kernels.functions import KernelInfo as KernelInfo
 from nx_fastonl.kernels.functions import kernel_column as kernel_column
 from nx_fastonl.kernels.functions import kernel_matrix as kernel_matrix
+from nx_fastonl.labeling.calibration import Calibration as Calibration
 from nx_fastonl.labeling.certificates import CertifiedLabel as CertifiedLabel
 from nx_fastonl.labeling.labeler import OnlineNodeLabeler as OnlineNodeLabeler
 from nx_fastonl.labeling.regret import labeling_cut as labeling_cut
@@ -20,6 +21,7 @@ from nx_fastonl.push.pagerank import ppr_matrix as ppr_matrix
 
 __all__ = [
     "CSRGraph",
+    "Calibration",
     "CertifiedLabel",
     "KernelInfo",
     "LabelSequence",

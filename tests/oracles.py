@@ -257,6 +257,19 @@ def weighted_majority(W, stream, k):
     return found
 
 
+def calibration_error(probabilities, correct, bins):
+    """The sum over bins of the fraction of predictions in it times |mean probability - accuracy|."""
+    error = 0.0
+    for i in range(bins):
+        low, high = i / bins, (i + 1) / bins
+        inside = [j for j, p in enumerate(probabilities) if low <= p < high or (i == bins - 1 and p == 1.0)]
+        if inside:
+            confidence = sum(probabilities[j] for j in inside) / len(inside)
+            accuracy = sum(correct[j] for j in inside) / len(inside)
+            error += len(inside) / len(probabilities) * abs(confidence - accuracy)
+    return error
+
+
 def tree_on_a_line(parents, weights):
     """The distances between all pairs of nodes, from a walk over each tree; infinite between trees."""
     n = len(parents)

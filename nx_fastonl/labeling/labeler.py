@@ -8,13 +8,13 @@ import threading
 from collections.abc import Callable, Hashable, Iterable, Sequence
 from itertools import islice
 from numbers import Integral
-from typing import Any, Literal, Unpack
+from typing import Any, Literal, NamedTuple, Unpack
 
 import networkx as nx
 import numpy as np
 from numpy.typing import NDArray
 
-from nx_fastonl._lib.checks import a_few, check_whole, shortened
+from nx_fastonl._lib.checks import a_few, check_fraction, check_whole, shortened
 from nx_fastonl._lib.progress import in_batches, with_progress
 from nx_fastonl.batch.rows import rows_of
 from nx_fastonl.graph.convert import as_csr_graph
@@ -30,6 +30,15 @@ __all__ = ["OnlineNodeLabeler"]
 
 # Nodes that a learner gets in one call: enough that the cost of the call does not matter.
 STREAM_BATCH = 2048
+
+
+class _Arrived(NamedTuple):
+    """Nodes of a stream that were predicted and learned; `probabilities` as in `Answers`."""
+
+    rows: list[int]
+    truth: list[Hashable]
+    predicted: list[Any]
+    probabilities: NDArray[np.float64] | None
 
 
 class OnlineNodeLabeler:
@@ -178,6 +187,11 @@ class OnlineNodeLabeler:
         return tuple(self._knowledge.classes)
 
     @property
+    def calibrated(self) -> bool:
+        """Whether `predict_proba_one` says how often each label is right: with ``method="adaptive"`` only."""
+        return self._knowledge.learner.calibrated
+
+    @property
     def n_learned(self) -> int:
         """The number of nodes whose label was learned."""
         return self._knowledge.n_learned
@@ -301,8 +315,10 @@ class OnlineNodeLabeler:
     def predict_proba_one(self, node: Hashable) -> dict[Any, float]:
         """The learner's distribution over the labels known, from which ``predict="sample"`` draws.
 
-        It is made for the regret bound. It is no measure of confidence: mostly it is much flatter than it could be.
-        `certify_one` says what is certain.
+        Where `calibrated` is true, with ``method="adaptive"``, these are probabilities: of the predictions with 0.8,
+        about 80 % are right. The paper's methods have another distribution, which is made for the regret bound. It puts
+        the labels in order and is no measure of confidence: mostly it is much flatter than it could be. With the two
+        weighted methods it is the labels' shares of the votes. `certify_one` says what is certain of the computation.
 
         Parameters
         ----------
@@ -312,7 +328,7 @@ class OnlineNodeLabeler:
         Returns
         -------
         dict
-            ``{label: probability}``, of every label known.
+            ``{label: share}`` of every label known. The shares sum to 1.
 
         Raises
         ------
@@ -324,7 +340,7 @@ class OnlineNodeLabeler:
         >>> import networkx as nx
         >>> import nx_fastonl as fo
         >>> model = fo.OnlineNodeLabeler(nx.karate_club_graph()).fit({0: "Mr. Hi", 33: "Officer"})
-        >>> {label: round(probability, 2) for label, probability in model.predict_proba_one(8).items()}
+        >>> {label: round(share, 2) for label, share in model.predict_proba_one(8).items()}
         {'Mr. Hi': 0.47, 'Officer': 0.53}
         """
         knowledge = self._knowledge
@@ -335,6 +351,9 @@ class OnlineNodeLabeler:
         self, nodes: Iterable[Hashable] | None = None, *, progress: bool = False
     ) -> NDArray[np.float64]:
         """The learner's distributions over the labels known, a row for each node: see `predict_proba_one`.
+
+        They are calibrated probabilities with ``method="adaptive"`` only. Those of the paper's methods are made for the
+        regret bound.
 
         Parameters
         ----------
@@ -370,6 +389,85 @@ class OnlineNodeLabeler:
         batches = in_batches(rows_of(self._graph, nodes, "nodes"), STREAM_BATCH, progress, "node")
         found = [learner.probabilities_of_each(np.array(batch, dtype=np.int32), k) for batch in batches]
         return np.concatenate([np.zeros((0, k)), *found])
+
+    def predict_set_one(self, node: Hashable, coverage: float = 0.9) -> set[Any]:
+        """A set of labels that holds the true one of `node` with a given frequency along a stream.
+
+        The harder a node is, the more labels are in its set. For methods whose probabilities are calibrated:
+        ``method="adaptive"``.
+
+        Parameters
+        ----------
+        node : node
+            Its label may have been learned.
+        coverage : float, default 0.9
+            How often the true label should be in the set: strictly between 0 and 1.
+
+        Returns
+        -------
+        set of labels
+            Empty only while no label is known.
+
+        Raises
+        ------
+        networkx.NodeNotFound
+            If `node` is not in the graph.
+        TypeError, ValueError
+            If the method has no prediction sets, or `coverage` is not a number between 0 and 1.
+
+        See Also
+        --------
+        OnlineNodeLabeler.predict_proba_one : The probability of each label.
+
+        Examples
+        --------
+        >>> import networkx as nx
+        >>> import nx_fastonl as fo
+        >>> model = fo.OnlineNodeLabeler(nx.karate_club_graph(), method="fastonl").fit({0: "Mr. Hi", 33: "Officer"})
+        >>> model.predict_set_one(8)
+        Traceback (most recent call last):
+        ValueError: method 'fastonl' has no prediction sets; method="adaptive" has
+        """
+        return self._prediction_sets([self._graph.index(node)], coverage, progress=False)[0]
+
+    def predict_set_many(
+        self, nodes: Iterable[Hashable] | None = None, coverage: float = 0.9, *, progress: bool = False
+    ) -> list[set[Any]]:
+        """Sets of labels that hold the true ones of these nodes with a given frequency: see `predict_set_one`.
+
+        Parameters
+        ----------
+        nodes : iterable of nodes, optional
+            By default all nodes, in the order of the graph.
+        coverage : float, default 0.9
+            How often the true label should be in the set: strictly between 0 and 1.
+        progress : bool, default False
+            Show a progress bar (needs tqdm).
+
+        Returns
+        -------
+        list of sets of labels
+            In the order of the nodes.
+
+        Raises
+        ------
+        networkx.NodeNotFound
+            If a node is not in the graph.
+        TypeError, ValueError
+            If `nodes` is one node, the method has no prediction sets, or `coverage` is not a number between 0 and 1.
+        ImportError
+            If `progress` is asked for and tqdm is not installed.
+
+        Examples
+        --------
+        >>> import networkx as nx
+        >>> import nx_fastonl as fo
+        >>> model = fo.OnlineNodeLabeler(nx.karate_club_graph(), method="fastonl").fit({0: "Mr. Hi", 33: "Officer"})
+        >>> model.predict_set_many([1, 8], coverage=0.95)
+        Traceback (most recent call last):
+        ValueError: method 'fastonl' has no prediction sets; method="adaptive" has
+        """
+        return self._prediction_sets(rows_of(self._graph, nodes, "nodes"), coverage, progress)
 
     def certify_one(self, node: Hashable, *, max_operations: int = 1_000_000) -> CertifiedLabel:
         """The label that the exact kernel gives to `node`, if that can be proved.
@@ -694,6 +792,7 @@ class OnlineNodeLabeler:
         rows: list[int] = []
         truth: list[Hashable] = []
         predicted: list[Any] = []
+        probabilities: list[NDArray[np.float64]] = []
         arriving = iter(with_progress(pairs, total, progress, "node"))
         is_over = False
         while not is_over:
@@ -702,17 +801,21 @@ class OnlineNodeLabeler:
                 batch.extend(islice(arriving, STREAM_BATCH))
                 is_over = len(batch) < STREAM_BATCH
             finally:  # what has arrived is learned, even if the next of an iterator raises
-                rows_now, truth_now, predicted_now = self._run_batch(batch, plain)
-            rows += rows_now
-            truth += truth_now
-            predicted += predicted_now
+                arrived = self._run_batch(batch, plain)
+            rows += arrived.rows
+            truth += arrived.truth
+            predicted += arrived.predicted
+            if arrived.probabilities is not None:
+                probabilities.append(arrived.probabilities)
         nodes = rows if isinstance(graph.nodes, range) else map(graph.nodes.__getitem__, rows)
-        return LabelSequence(tuple(predicted), tuple(nodes), tuple(truth))
+        answers = (tuple(predicted), tuple(nodes), tuple(truth))
+        if not probabilities:
+            return LabelSequence(*answers)
+        of_predicted, of_true = np.concatenate(probabilities).T.tolist()
+        return LabelSequence(*answers, tuple(of_predicted), tuple(of_true))
 
-    def _run_batch(
-        self, batch: list[tuple[Hashable, Any]], plain: PlainLabels
-    ) -> tuple[list[int], list[Hashable], list[Any]]:
-        """Rows, labels and predictions of pairs that arrive in turn. A bad one raises; those before it are learned."""
+    def _run_batch(self, batch: list[tuple[Hashable, Any]], plain: PlainLabels) -> _Arrived:
+        """Predict and learn pairs that arrive in turn. A bad one raises; those before it are learned."""
         try:
             return self._run_whole(batch, plain)
         except (nx.NodeNotFound, TypeError, ValueError):  # before anything was learned
@@ -721,9 +824,7 @@ class OnlineNodeLabeler:
                     self._run_whole([pair], plain)
             raise
 
-    def _run_whole(
-        self, batch: list[tuple[Hashable, Any]], plain: PlainLabels
-    ) -> tuple[list[int], list[Hashable], list[Any]]:
+    def _run_whole(self, batch: list[tuple[Hashable, Any]], plain: PlainLabels) -> _Arrived:
         """The same for good pairs; a bad one raises before any is learned."""
         nodes, labels = [node for node, _ in batch], [label for _, label in batch]
         rows, truth = self._graph.rows_of(nodes), plain.of(nodes, labels)
@@ -732,29 +833,33 @@ class OnlineNodeLabeler:
             truth = [label for label in truth if label is not None]
         if len(set(rows)) < len(rows):
             raise ValueError("a node is given twice")
-        found: list[Any] = []
+        predicted: list[Any] = []
+        probabilities: NDArray[np.float64] | None = None
 
         def run(knowledge: Knowledge, entries: list[LabelEntry]) -> int | None:
+            nonlocal predicted, probabilities
             again = knowledge.first_learned(np.array(rows, dtype=np.int32))
             if again is None:
-                found.extend(self._predict_and_learn(knowledge, rows, entries))
+                predicted, probabilities = self._predict_and_learn(knowledge, rows, entries)
             return again
 
         again = self._change(rows, truth, run)
         if again is not None:
             raise ValueError(self._learned_before(again))
-        return rows, truth, found
+        return _Arrived(rows, truth, predicted, probabilities)
 
-    def _predict_and_learn(self, knowledge: Knowledge, rows: list[int], entries: list[LabelEntry]) -> list[Any]:
+    def _predict_and_learn(
+        self, knowledge: Knowledge, rows: list[int], entries: list[LabelEntry]
+    ) -> tuple[list[Any], NDArray[np.float64] | None]:
         learner, before = knowledge.learner, knowledge.n_learned
         k = learner.k
         draws = [self._draw(u, before + i) for i, u in enumerate(rows)] if self._samples else ()
         numbers = knowledge.numbers(entries)
-        found = learner.run(np.array(rows, dtype=np.int32), numbers, np.array(draws, dtype=np.float64))
+        found, probabilities = learner.run(np.array(rows, dtype=np.int32), numbers, np.array(draws, dtype=np.float64))
         for i in np.flatnonzero(found < 0).tolist():
             known = max(k, 1 + int(numbers[:i].max(initial=-1)))  # labels, when this node arrived
             found[i] = self._guess(rows[i], before + i, known)
-        return knowledge.labels(found)
+        return knowledge.labels(found), probabilities
 
     def _change(
         self,
@@ -794,6 +899,17 @@ class OnlineNodeLabeler:
                 raise ValueError(f'method {self._method!r} gives no certificates; method="fastonl" does')
             answers.append(CertifiedLabel(knowledge.label(found.label), *found[1:]))
         return answers
+
+    def _prediction_sets(self, rows: Sequence[int], coverage: float, progress: bool) -> list[set[Any]]:
+        coverage = check_fraction("coverage", coverage)
+        knowledge = self._knowledge
+        sets: list[set[Any]] = []
+        for batch in in_batches(rows, STREAM_BATCH, progress, "node"):
+            found = knowledge.learner.prediction_sets(np.array(batch, dtype=np.int32), coverage)
+            if found is None:
+                raise ValueError(f'method {self._method!r} has no prediction sets; method="adaptive" has')
+            sets += [set(knowledge.labels(numbers)) for numbers in found]
+        return sets
 
     def _learned_before(self, u: int) -> str:
         return f"node {shortened(self._graph.nodes[u])} was learned before, as {shortened(self._knowledge.label_of(u))}"

@@ -2,16 +2,24 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Hashable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import accumulate
 from typing import TYPE_CHECKING, Any, overload
+
+from nx_fastonl._lib.checks import check_whole
+from nx_fastonl._lib.optional import axes_or_current, pandas_for
+from nx_fastonl.labeling.calibration import Calibration, calibration_of
 
 if TYPE_CHECKING:
     import pandas as pd
     from matplotlib.axes import Axes
 
 __all__ = ["LabelSequence"]
+
+# Bins beyond this are narrower than any sample could fill.
+MAX_BINS = 1_000_000
 
 
 @dataclass(frozen=True, repr=False)
@@ -28,6 +36,11 @@ class LabelSequence(Sequence[Any]):
         The nodes, in order of arrival.
     truth : tuple
         Their true labels.
+    probabilities : tuple of float, optional
+        How probable each predicted label was held; 0 where none was predicted. None for methods without calibrated
+        probabilities: ``method="adaptive"`` has them.
+    true_probabilities : tuple of float, optional
+        How probable each true label was held, before it was learned; 0 where it had not been seen. None as above.
 
     Examples
     --------
@@ -43,6 +56,8 @@ class LabelSequence(Sequence[Any]):
     predicted: tuple[Any, ...]
     nodes: tuple[Any, ...]
     truth: tuple[Hashable, ...]
+    probabilities: tuple[float, ...] | None = None
+    true_probabilities: tuple[float, ...] | None = None
 
     def __len__(self) -> int:
         return len(self.predicted)
@@ -53,7 +68,10 @@ class LabelSequence(Sequence[Any]):
     def __getitem__(self, index: slice) -> LabelSequence: ...
     def __getitem__(self, index: int | slice) -> Any:
         if isinstance(index, slice):
-            return LabelSequence(self.predicted[index], self.nodes[index], self.truth[index])
+            predicted, nodes, truth = self.predicted[index], self.nodes[index], self.truth[index]
+            if self.probabilities is None or self.true_probabilities is None:
+                return LabelSequence(predicted, nodes, truth)
+            return LabelSequence(predicted, nodes, truth, self.probabilities[index], self.true_probabilities[index])
         return self.predicted[index]
 
     def __iter__(self) -> Iterator[Any]:
@@ -92,6 +110,52 @@ class LabelSequence(Sequence[Any]):
         wrong = accumulate(not right for right in self.correct)
         return [count / seen for seen, count in enumerate(wrong, start=1)]
 
+    @property
+    def log_loss(self) -> float:
+        """The mean of -log of the true labels' probabilities; NaN if there is none to average.
+
+        Only predictions count whose true label had been seen before: the probability of a new one says nothing. A label
+        that had been seen and was held impossible, with a probability of exactly 0, makes the loss infinite.
+        """
+        _, true_probabilities = self._with_probabilities("log_loss")
+        losses, seen = [], set()
+        for label, probability in zip(self.truth, true_probabilities, strict=True):
+            if probability > 0.0:  # it had been seen, if not in this part of the stream
+                losses.append(-math.log(probability))
+            elif label in seen:
+                losses.append(math.inf)
+            seen.add(label)
+        return math.fsum(losses) / len(losses) if losses else math.nan
+
+    def calibration(self, bins: int = 10) -> Calibration:
+        """Compare how probable predictions were held with how often they were right.
+
+        Parameters
+        ----------
+        bins : int, default 10
+            Predictions are put into this many bins of equal width, by the probability of the predicted label.
+
+        Returns
+        -------
+        Calibration
+            The count, the mean probability and the accuracy of each bin, and the expected calibration error.
+
+        Raises
+        ------
+        TypeError, ValueError
+            If the method has no calibrated probabilities, or `bins` is not a whole number of at least 1.
+
+        Examples
+        --------
+        >>> import nx_fastonl as fo
+        >>> seq = fo.LabelSequence(("a", "b"), (0, 1), ("a", "a"), (0.75, 0.5), (0.75, 0.5))
+        >>> seq.calibration()
+        Calibration of 2 predictions in 10 bins: mean probability 0.625, accuracy 0.500, calibration error 0.375
+        """
+        check_whole("bins", bins, least=1, most=MAX_BINS)
+        probabilities, _ = self._with_probabilities("calibration()")
+        return calibration_of(probabilities, self.correct, int(bins))
+
     def to_dict(self) -> dict[Any, Any]:
         """The predictions as ``{node: label}``.
 
@@ -110,6 +174,8 @@ class LabelSequence(Sequence[Any]):
 
     def to_pandas(self) -> pd.DataFrame:
         """One row per prediction: node, predicted, truth, correct, error_rate (so far). Needs pandas.
+
+        Where there are `probabilities`, the column probability holds them.
 
         Returns
         -------
@@ -130,18 +196,18 @@ class LabelSequence(Sequence[Any]):
         1     True    0.500000
         2    False    0.666667
         """
-        try:
-            import pandas as pd
-        except ImportError as error:
-            raise ImportError("to_pandas() needs pandas: pip install pandas") from error
+        pandas = pandas_for("to_pandas")
         columns = {
-            "node": pd.Series(self.nodes, dtype=None if self else object),
-            "predicted": pd.Series(self.predicted, dtype=object),
-            "truth": pd.Series(self.truth, dtype=object),
-            "correct": pd.Series(self.correct, dtype=bool),
-            "error_rate": pd.Series(self.error_curve, dtype=float),
+            "node": pandas.Series(self.nodes, dtype=None if self else object),
+            "predicted": pandas.Series(self.predicted, dtype=object),
+            "truth": pandas.Series(self.truth, dtype=object),
+            "correct": pandas.Series(self.correct, dtype=bool),
+            "error_rate": pandas.Series(self.error_curve, dtype=float),
         }
-        return pd.DataFrame(columns)
+        if self.probabilities is not None:
+            columns["probability"] = pandas.Series(self.probabilities, dtype=float)
+        frame: pd.DataFrame = pandas.DataFrame(columns)
+        return frame
 
     def plot(self, ax: Axes | None = None, **style: Any) -> Axes:
         """Draw the error rate so far against the number of nodes seen. Needs matplotlib.
@@ -173,12 +239,7 @@ class LabelSequence(Sequence[Any]):
         >>> ax.get_ylabel()
         'error rate'
         """
-        if ax is None:
-            try:
-                import matplotlib.pyplot as plt
-            except ImportError as error:
-                raise ImportError("plot() needs matplotlib: pip install matplotlib") from error
-            ax = plt.gca()
+        ax = axes_or_current(ax, "plot")
         ax.plot(range(1, len(self) + 1), self.error_curve, **style)
         ax.set_xlabel("nodes seen")
         ax.set_ylabel("error rate")
@@ -186,3 +247,59 @@ class LabelSequence(Sequence[Any]):
         if "label" in style:
             ax.legend()
         return ax
+
+    def plot_calibration(self, ax: Axes | None = None) -> Axes:
+        """Draw a reliability diagram: how often predictions were right, against how probable they were held.
+
+        A point for each of ten bins that holds predictions, larger where it holds more. Points below the diagonal mean
+        that the learner was too sure, points above that it was not sure enough. Needs matplotlib.
+
+        Parameters
+        ----------
+        ax : matplotlib Axes, optional
+            Where to draw, by default the current axes.
+
+        Returns
+        -------
+        matplotlib Axes
+
+        Raises
+        ------
+        ValueError
+            If the method has no calibrated probabilities.
+        ImportError
+            If matplotlib is not installed.
+
+        Examples
+        --------
+        >>> import matplotlib; matplotlib.use("Agg")
+        >>> import matplotlib.pyplot as plt
+        >>> import nx_fastonl as fo
+        >>> seq = fo.LabelSequence(("a", "b"), (0, 1), ("a", "a"), (0.75, 0.5), (0.75, 0.5))
+        >>> _, ax = plt.subplots()
+        >>> seq.plot_calibration(ax).get_ylabel()
+        'fraction right'
+        >>> plt.close()
+        """
+        found = self.calibration()
+        ax = axes_or_current(ax, "plot_calibration")
+        ax.plot([0.0, 1.0], [0.0, 1.0], color="0.5", linestyle="--", linewidth=1.0)
+        filled = [i for i, count in enumerate(found.counts) if count]
+        x, y = ([values[i] for i in filled] for values in (found.confidences, found.accuracies))
+        (line,) = ax.plot(x, y)
+        largest = max(found.counts)
+        areas = [15.0 + 85.0 * found.counts[i] / largest for i in filled]
+        ax.scatter(x, y, areas, color=line.get_color(), zorder=3, clip_on=False)  # one at 1 stands on the rim
+        ax.set_xlim(0.0, 1.0)
+        ax.set_ylim(0.0, 1.0)
+        ax.set_xlabel("probability of the predicted label")
+        ax.set_ylabel("fraction right")
+        return ax
+
+    def _with_probabilities(self, name: str) -> tuple[tuple[float, ...], tuple[float, ...]]:
+        if self.probabilities is None or self.true_probabilities is None:
+            raise ValueError(
+                f"{name} needs calibrated probabilities, and the method of this stream has none; "
+                'method="adaptive" has them'
+            )
+        return self.probabilities, self.true_probabilities

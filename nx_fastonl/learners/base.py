@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from nx_fastonl.learners._history import LabelHistory
 
-__all__ = ["Certificate", "Learner", "summing_to_one"]
+__all__ = ["Answers", "Certificate", "Learner", "summing_to_one"]
 
 
 class Certificate(NamedTuple):
@@ -22,6 +22,18 @@ class Certificate(NamedTuple):
     certain: bool
 
 
+class Answers(NamedTuple):
+    """What was predicted along a stream: the labels, -1 for None, and how probable the learner held two of them.
+
+    A row of `probabilities` holds, as of before the node was learned, the probability of the predicted label and that
+    of the true one: 0 where no label was predicted, and where the true one had not been seen. None: the learner has no
+    calibrated probabilities.
+    """
+
+    predicted: NDArray[np.int32]
+    probabilities: NDArray[np.float64] | None = None
+
+
 class Learner(ABC):
     """Learns labels of nodes and predicts those of others.
 
@@ -30,10 +42,12 @@ class Learner(ABC):
     history : LabelHistory
         The labels of the nodes that were learned. It changes in the same compiled call as all else that learning
         changes.
+    calibrated : bool
+        Whether `probabilities` say how often each label is right.
     """
 
     history: LabelHistory
-    calibrated = False  # whether probabilities say how often a label is right
+    calibrated = False
 
     @property
     def k(self) -> int:
@@ -77,17 +91,32 @@ class Learner(ABC):
         found = np.array([self.probabilities(u)[:k] for u in rows.tolist()]).reshape(len(rows), k)
         return summing_to_one(found) if k < self.k else found  # a label has just joined
 
-    def run(self, rows: NDArray[np.int32], labels: NDArray[np.int32], draws: NDArray[np.float64]) -> NDArray[np.int32]:
+    def prediction_sets(
+        self,
+        rows: NDArray[np.int32],  # noqa: ARG002  most learners cannot
+        coverage: float,  # noqa: ARG002
+    ) -> list[NDArray[np.int32]] | None:
+        """For each node a set of labels that holds the true one this often along a stream; None if there are none."""
+        return None
+
+    def run(self, rows: NDArray[np.int32], labels: NDArray[np.int32], draws: NDArray[np.float64]) -> Answers:
         """Predict and learn nodes that were not learned before, one after the other.
 
-        Predictions are those of `best`, or with a number for each node in `draws` those of `draw`; -1 for None. If this
-        raises, ``history.n_learned`` tells how many nodes were learned.
+        Predictions are those of `best`, or with a number for each node in `draws` those of `draw`. If this raises,
+        ``history.n_learned`` tells how many nodes were learned.
         """
-        predicted = []
+        predicted: list[int | None] = []
+        probabilities: list[list[float]] = []
         for i, (u, y) in enumerate(zip(rows.tolist(), labels.tolist(), strict=True)):
-            predicted.append(self.draw(u, draws[i]) if len(draws) else self.best(u))
+            found = self.draw(u, draws[i]) if len(draws) else self.best(u)
+            predicted.append(found)
+            if self.calibrated:
+                known = self.probabilities(u)
+                probabilities.append(
+                    [known[label] if label is not None and label < len(known) else 0.0 for label in (found, y)]
+                )
             self.learn(u, y)
-        return _as_codes(predicted)
+        return Answers(_as_codes(predicted), np.array(probabilities).reshape(-1, 2) if self.calibrated else None)
 
     @abstractmethod
     def forget(self, u: int) -> None:

@@ -14,7 +14,7 @@ from nx_fastonl.kernels.graph_kernel import UNIT_ROUNDOFF, GraphKernel
 from nx_fastonl.learners import _diffusion, _relaxation, _stream
 from nx_fastonl.learners._columns import PushEngine
 from nx_fastonl.learners._history import LabelHistory
-from nx_fastonl.learners.base import Certificate
+from nx_fastonl.learners.base import Answers, Certificate
 from nx_fastonl.learners.columns import ColumnLearner, PushColumns
 from nx_fastonl.learners.diffusion import Diffusion
 from nx_fastonl.learners.proof import prove
@@ -119,14 +119,14 @@ class FastONL(RelaxationLearner):
                 energy, single_energy = (-after).tolist()
                 self.gradients.finish(energy, single_energy, diagonals)
 
-    def run(self, rows: NDArray[np.int32], labels: NDArray[np.int32], draws: NDArray[np.float64]) -> NDArray[np.int32]:
+    def run(self, rows: NDArray[np.int32], labels: NDArray[np.int32], draws: NDArray[np.float64]) -> Answers:
         predicted = np.empty(len(rows), dtype=np.int32)
         with self.kernel.graph.scratch(Workspace) as workspace, self.lock:
             self.finish()
             self.gradients.reserve(self.k, len(rows))
             engine = self._engine(workspace)
             _stream.run(engine, rows, labels, draws, predicted)
-        return predicted
+        return Answers(predicted)
 
     def certify(self, u: int, max_operations: int) -> Certificate:
         """The best label of node u, with its margin and the margin's error."""
@@ -234,7 +234,7 @@ class FifoFastONL(ColumnLearner):
     def blank(self, history: LabelHistory) -> FifoFastONL:
         return FifoFastONL(self.kernel, history, **self._settings)
 
-    def run(self, rows: NDArray[np.int32], labels: NDArray[np.int32], draws: NDArray[np.float64]) -> NDArray[np.int32]:
+    def run(self, rows: NDArray[np.int32], labels: NDArray[np.int32], draws: NDArray[np.float64]) -> Answers:
         graph, kernel = self.kernel.graph, self.kernel
         predicted = np.empty(len(rows), dtype=np.int32)
         with self.lock:
@@ -255,7 +255,7 @@ class FifoFastONL(ColumnLearner):
                 )
                 _stream.run(engine, rows, labels, draws, predicted)
             self._workspace = own
-        return predicted
+        return Answers(predicted)
 
 
 def _batches(rows: NDArray[np.int32]) -> list[NDArray[np.int32]]:

@@ -7,8 +7,9 @@ from typing import TYPE_CHECKING, Any, Literal, get_args
 
 import numpy as np
 
+from nx_fastonl._lib.optional import axes_or_current, pandas_for
 from nx_fastonl.labeling.sequence import LabelSequence
-from nx_fastonl.plotting.style import LINE_COLOURS, axes_or_current, line_style
+from nx_fastonl.plotting.style import LINE_COLOURS, line_style
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -156,10 +157,7 @@ def plot_error_curves(
     if not sequences:
         raise ValueError("sequences is empty; it must hold a LabelSequence for each name")
     points = [(name, *point) for name, trials in sequences.items() for point in _curve(name, trials)]
-    try:
-        import pandas as pd
-    except ImportError as error:
-        raise ImportError("plot_error_curves() needs pandas: pip install pandas") from error
+    pd = pandas_for("plot_error_curves")
     ax = axes_or_current(ax, "plot_error_curves")
     ax.set_xscale("log")
     frame = pd.DataFrame(points, columns=["name", "nodes_seen", "error_rate"])

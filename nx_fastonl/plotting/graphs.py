@@ -10,10 +10,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from nx_fastonl._lib.checks import check_mapping
+from nx_fastonl._lib.optional import axes_or_current
 from nx_fastonl.graph.convert import as_csr_graph
 from nx_fastonl.labeling.labels import PlainLabels
 from nx_fastonl.labeling.sequence import LabelSequence
-from nx_fastonl.plotting.style import EDGE_COLOUR, RIM, RING, UNLABELLED, axes_or_current, node_style
+from nx_fastonl.plotting.style import EDGE_COLOUR, LUMINANCE, RIM, RING, UNLABELLED, node_style
 from nx_fastonl.push.pagerank import personalized_pagerank_local
 
 if TYPE_CHECKING:
@@ -22,9 +23,6 @@ if TYPE_CHECKING:
 __all__ = ["plot_labels", "plot_pagerank"]
 
 Positions = Mapping[Any, Any]
-
-# How bright red, green and blue look.
-LUMINANCE = np.array([0.299, 0.587, 0.114])
 
 # Graphs with at most this many nodes get the names of their nodes in a picture of PageRank.
 NAMED_NODES = 60

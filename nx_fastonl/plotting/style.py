@@ -1,11 +1,8 @@
-"""Colours, line styles and markers of all pictures, and the axes that they are drawn on."""
+"""Colours, line styles and markers of all pictures."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
-
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
+from typing import Any
 
 # Okabe and Ito's colours, which colour-blind readers can tell apart. Their yellow is too pale for a line, and black is
 # the colour of the cross on a mistake.
@@ -22,19 +19,11 @@ EDGE_COLOUR = "0.5"
 RIM: dict[str, Any] = {"edgecolors": "0.3", "linewidths": 0.5, "zorder": 2}  # of every node
 RING = "#D55E00"  # around the source of a PageRank vector
 
+# How bright red, green and blue look.
+LUMINANCE = (0.299, 0.587, 0.114)
+
 # A line with at most this many points has a marker at each of them.
 MARKED_POINTS = 15
-
-
-def axes_or_current(ax: Axes | None, function: str) -> Axes:
-    """The axes that `function` was given; without any, the current axes."""
-    if ax is not None:
-        return ax
-    try:
-        import matplotlib.pyplot as plt
-    except ImportError as error:
-        raise ImportError(f"{function}() needs matplotlib: pip install matplotlib") from error
-    return plt.gca()
 
 
 def line_style(i: int, points: int) -> dict[str, Any]:

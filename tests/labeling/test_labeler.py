@@ -356,7 +356,7 @@ def test_sequence(karate):
 
 def test_sequence_to_pandas(karate):
     frame = fo.online_node_labeling(karate, "club").to_pandas()
-    assert list(frame.columns) == ["node", "predicted", "truth", "correct", "error_rate"]
+    assert list(frame.columns) == ["node", "predicted", "truth", "correct", "error_rate"]  # and no probability
     assert frame["correct"].sum() == len(frame) - fo.online_node_labeling(karate, "club").mistakes
     assert len(fo.online_node_labeling(karate, {}).to_pandas()) == 0
 

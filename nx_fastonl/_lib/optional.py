@@ -1,0 +1,28 @@
+"""Packages that only some functions need."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+
+def pandas_for(function: str) -> Any:
+    """The module pandas, which `function` needs."""
+    try:
+        import pandas as pd
+    except ImportError as error:
+        raise ImportError(f"{function}() needs pandas: pip install pandas") from error
+    return pd
+
+
+def axes_or_current(ax: Axes | None, function: str) -> Axes:
+    """The axes that `function` was given; without any, the current axes."""
+    if ax is not None:
+        return ax
+    try:
+        import matplotlib.pyplot as plt
+    except ImportError as error:
+        raise ImportError(f"{function}() needs matplotlib: pip install matplotlib") from error
+    return plt.gca()
