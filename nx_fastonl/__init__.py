@@ -8,6 +8,7 @@ __all__, __getattr__, __dir__ = lazy_names(
         "CSRGraph": "graph.csr",
         "Calibration": "labeling.calibration",
         "CertifiedLabel": "labeling.certificates",
+        "Compatibility": "labeling.compatibility",
         "KernelInfo": "kernels.functions",
         "LabelSequence": "labeling.sequence",
         "OnlineNodeLabeler": "labeling.labeler",

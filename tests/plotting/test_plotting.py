@@ -4,7 +4,8 @@ import sys
 import networkx as nx
 import pytest
 
-from nx_fastonl.plotting import plot_bands, plot_error_curves, plot_labels, plot_pagerank
+import nx_fastonl as fo
+from nx_fastonl.plotting import plot_bands, plot_compatibility, plot_error_curves, plot_labels, plot_pagerank
 from nx_fastonl.plotting.save import save_figure
 from tests.plotting.helpers import sequence
 
@@ -16,6 +17,7 @@ plt = pytest.importorskip("matplotlib.pyplot")
     ("plot", "arguments"),
     [
         (plot_bands, (pd.DataFrame({"x": [1], "y": [1], "by": ["a"]}), "x", "y", "by")),
+        (plot_compatibility, (fo.Compatibility(("a",), [[2.0]], [[1.0]]),)),
         (plot_error_curves, ({"a": sequence([1, 0])},)),
         (plot_labels, (nx.path_graph(3), {0: "a"})),
         (plot_pagerank, (nx.path_graph(3), 0)),

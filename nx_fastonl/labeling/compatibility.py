@@ -1,0 +1,125 @@
+"""Which labels stand beside each other."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Iterator
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from nx_fastonl._lib.checks import a_few, cut, shortened
+from nx_fastonl._lib.optional import pandas_for
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+__all__ = ["Compatibility"]
+
+# Sentences that a Compatibility shows of itself, below its first line.
+MAX_SENTENCES = 9
+
+
+@dataclass(frozen=True, repr=False, eq=False)
+class Compatibility:
+    """How much more or less often than by chance nodes with one label are joined to nodes with another.
+
+    ``compatibility["a", "b"]`` is the ratio of two labels. Above 1 they attract each other, below 1 they repel.
+
+    Attributes
+    ----------
+    labels : tuple
+        The labels known.
+    ratios : numpy.ndarray
+        ``ratios[i, j]`` is how many times as often as chance nodes with ``labels[i]`` are joined to nodes with
+        ``labels[j]``. It cannot be changed.
+    counts : numpy.ndarray
+        ``counts[i, j]`` is the weight of the edges between them that was counted. It cannot be changed.
+
+    Examples
+    --------
+    >>> import nx_fastonl as fo
+    >>> found = fo.Compatibility(("fox", "hen"), ratios=[[0.5, 3.14], [3.14, 1.0]], counts=[[2, 20], [20, 4]])
+    >>> found
+    Compatibility of 2 labels
+    fox is joined to hen 3.1 times as often as chance
+    fox is joined to fox 0.5 times as often as chance
+    >>> found["hen", "fox"]
+    3.14
+    """
+
+    labels: tuple[Any, ...]
+    ratios: NDArray[np.float64]
+    counts: NDArray[np.float64]
+
+    def __post_init__(self) -> None:
+        k = len(self.labels)
+        for name in ("ratios", "counts"):
+            values = np.array(getattr(self, name), dtype=np.float64)
+            if values.shape != (k, k):
+                raise ValueError(f"{name} must have a row and a column for each of {k} labels, got {values.shape}")
+            values.setflags(write=False)
+            object.__setattr__(self, name, values)
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return Compatibility, (self.labels, self.ratios, self.counts)  # which makes the arrays read-only again
+
+    def __getitem__(self, pair: tuple[Hashable, Hashable]) -> float:
+        if not isinstance(pair, tuple) or len(pair) != 2:
+            raise TypeError(f'two labels are needed, as in compatibility["a", "b"], got {shortened(pair)}')
+        for label in pair:
+            if label not in self.labels:
+                raise KeyError(f"label {shortened(label)} is not one of {a_few(self.labels)}")
+        return float(self.ratios[self.labels.index(pair[0]), self.labels.index(pair[1])])
+
+    def __repr__(self) -> str:
+        return "\n".join([f"Compatibility of {len(self.labels)} labels", *self._sentences()])
+
+    def to_pandas(self) -> pd.DataFrame:
+        """The ratios as a table with a row and a column for each label. Needs pandas.
+
+        Returns
+        -------
+        pandas.DataFrame
+
+        Raises
+        ------
+        ImportError
+            If pandas is not installed.
+
+        Examples
+        --------
+        >>> import nx_fastonl as fo
+        >>> fo.Compatibility(("fox", "hen"), ratios=[[0.5, 3.1], [3.1, 1.0]], counts=[[2, 20], [20, 4]]).to_pandas()
+             fox  hen
+        fox  0.5  3.1
+        hen  3.1  1.0
+        """
+        pandas = pandas_for("to_pandas")
+        names = pandas.Index(self.labels, dtype=object, tupleize_cols=False)
+        frame: pd.DataFrame = pandas.DataFrame(self.ratios.copy(), index=names, columns=names)
+        return frame
+
+    def _sentences(self) -> Iterator[str]:
+        """What is furthest from chance, the furthest first."""
+        for i, j in self._strongest():
+            one, other = (cut(str(self.labels[number])) for number in (i, j))
+            yield f"{one} is joined to {other} {written(self.ratios[i, j])} times as often as chance"
+
+    def _strongest(self) -> list[tuple[int, int]]:
+        """The pairs of labels whose ratios are furthest from 1 on a logarithmic scale, as far as they are shown."""
+        with np.errstate(divide="ignore"):  # 0 is infinitely far
+            distances = np.abs(np.log(self.ratios))
+        distances[np.isnan(distances)] = 0.0  # nothing is known
+        # Where both directions say the same, once is enough.
+        distances[np.tril(self.ratios == self.ratios.T, -1)] = 0.0
+        rows, columns = np.nonzero(distances)
+        order = np.lexsort((-self.counts[rows, columns], -distances[rows, columns]))[:MAX_SENTENCES]
+        pairs = zip(rows[order].tolist(), columns[order].tolist(), strict=True)
+        return [(i, j) for i, j in pairs if written(self.ratios[i, j]) != "1"]
+
+
+def written(ratio: float) -> str:
+    """A ratio with two digits, or as a whole number."""
+    return f"{ratio:.2g}" if ratio < 10.0 else f"{ratio:,.0f}"

@@ -1,0 +1,109 @@
+"""Which labels stand beside each other, as a heat map."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from nx_fastonl._lib.checks import shortened
+from nx_fastonl._lib.optional import axes_or_current
+from nx_fastonl.labeling.compatibility import Compatibility, written
+from nx_fastonl.plotting.style import LUMINANCE, UNLABELLED
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+__all__ = ["plot_compatibility"]
+
+# With at most this many labels, each cell shows its number.
+NUMBERED_LABELS = 12
+# The colours end at these ratios, and at the inverse: a narrower range would show noise, a wider one little else.
+LEAST_RANGE, MOST_RANGE = 2.0, 100.0
+TICKS = (0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1.0, 2.0, 5.0, 10.0, 20.0, 50.0, 100.0)
+
+
+def plot_compatibility(compatibility: Any, ax: Axes | None = None) -> Axes:
+    """Draw how many times as often as chance nodes with one label are joined to nodes with another.
+
+    Colours are logarithmic, and white is chance: orange pairs of labels attract each other, purple ones repel. With up
+    to 12 labels, the cells show the numbers.
+
+    Parameters
+    ----------
+    compatibility : Compatibility or OnlineNodeLabeler
+        What was counted, or a labeler that counts it.
+    ax : matplotlib Axes, optional
+        Where to draw, by default the current axes. The colour bar takes some of their space.
+
+    Returns
+    -------
+    matplotlib Axes
+
+    Raises
+    ------
+    TypeError
+        If `compatibility` is something else, or a labeler whose method counts none.
+    ValueError
+        If there are no labels.
+    ImportError
+        If matplotlib is not installed.
+
+    Examples
+    --------
+    >>> import matplotlib; matplotlib.use("Agg")
+    >>> import matplotlib.pyplot as plt
+    >>> import nx_fastonl as fo
+    >>> from nx_fastonl.plotting import plot_compatibility
+    >>> found = fo.Compatibility(("fox", "hen"), ratios=[[0.5, 3.1], [3.1, 1.0]], counts=[[2, 20], [20, 4]])
+    >>> _, ax = plt.subplots()
+    >>> [text.get_text() for text in plot_compatibility(found, ax).texts]
+    ['0.5', '3.1', '3.1', '1']
+    >>> plt.close()
+    """
+    found = getattr(compatibility, "compatibility", compatibility)
+    if not isinstance(found, Compatibility):
+        raise TypeError(
+            'compatibility must be a Compatibility, or a labeler that has one, with method="adaptive"; '
+            f"got {shortened(compatibility)}"
+        )
+    k = len(found.labels)
+    if k == 0:
+        raise ValueError("compatibility has no labels to draw")
+    ax = axes_or_current(ax, "plot_compatibility")
+    end = _largest_shown(found)
+    image = ax.imshow(found.ratios, **_colours(end))
+    if k <= NUMBERED_LABELS:
+        _write_numbers(found, image, ax)
+    names = [str(label) for label in found.labels]
+    ax.set_xticks(range(k), names, rotation=90 if max(map(len, names)) > 3 else 0, parse_math=False)
+    ax.set_yticks(range(k), names, parse_math=False)
+    ax.set_xlabel("are joined to nodes with this label")
+    ax.set_ylabel("nodes with this label")
+    ticks = [ratio for ratio in TICKS if 1.0 / end <= ratio <= end]
+    bar = ax.figure.colorbar(image, ax=ax, label="times as often as chance", ticks=ticks, format="{x:g}")
+    bar.minorticks_off()
+    return ax
+
+
+def _largest_shown(found: Compatibility) -> float:
+    """The ratio at which the colours end, at the other side at its inverse."""
+    known = found.ratios[np.isfinite(found.ratios) & (found.ratios > 0.0)]
+    furthest = float(np.exp(np.abs(np.log(known)).max(initial=0.0)))
+    return min(max(furthest, LEAST_RANGE), MOST_RANGE)
+
+
+def _colours(end: float) -> dict[str, Any]:
+    from matplotlib import colormaps
+    from matplotlib.colors import LogNorm
+
+    # A ratio of 0 has no logarithm: it takes the colour of the end of the scale.
+    return {"norm": LogNorm(1.0 / end, end, clip=True), "cmap": colormaps["PuOr_r"].with_extremes(bad=UNLABELLED)}
+
+
+def _write_numbers(found: Compatibility, image: Any, ax: Axes) -> None:
+    brightness = image.to_rgba(found.ratios)[:, :, :3] @ LUMINANCE
+    for (i, j), ratio in np.ndenumerate(found.ratios):
+        if not np.isnan(ratio):
+            ink = "black" if brightness[i, j] > 0.5 else "white"
+            ax.text(j, i, written(ratio), ha="center", va="center", color=ink)

@@ -1,0 +1,87 @@
+import math
+from types import SimpleNamespace
+
+import numpy as np
+import pytest
+from numpy.testing import assert_allclose
+
+import nx_fastonl as fo
+from nx_fastonl.plotting import plot_compatibility
+
+plt = pytest.importorskip("matplotlib.pyplot")
+
+from matplotlib.colors import to_hex  # noqa: E402  after the check that matplotlib is there
+
+
+def compatibility(ratios, labels=None):
+    ratios = np.array(ratios, dtype=float)
+    return fo.Compatibility(tuple(range(len(ratios)) if labels is None else labels), ratios, np.ones_like(ratios))
+
+
+def colours(ax):
+    """The colour of each cell as it is drawn."""
+    (image,) = ax.images
+    return [[to_hex(colour) for colour in row] for row in image.to_rgba(image.get_array())]
+
+
+def test_names_and_numbers(ax):
+    found = compatibility([[0.25, 3.14], [2.0, math.nan]], ["fox", "$hen"])
+    assert plot_compatibility(found, ax) is ax
+    for axis in (ax.xaxis, ax.yaxis):
+        assert [text.get_text() for text in axis.get_ticklabels()] == ["fox", "$hen"]
+        assert not axis.get_ticklabels()[1].get_parse_math()
+    # x is the column, to which nodes of the row are joined.
+    assert {text.get_position(): text.get_text() for text in ax.texts} == {(0, 0): "0.25", (1, 0): "3.1", (0, 1): "2"}
+    assert ax.get_ylabel() == "nodes with this label"
+
+
+def test_a_labeler_that_has_one(ax):
+    labeler = SimpleNamespace(compatibility=compatibility([[2.0]], ["a"]))
+    assert [text.get_text() for text in plot_compatibility(labeler, ax).texts] == ["2"]
+
+
+def test_colours_diverge_around_1_on_a_logarithmic_scale(ax):
+    (_, few, one), (many, none, unknown), _ = colours(
+        plot_compatibility(compatibility([[4.0, 0.25, 1.0], [40.0, 0.0, math.nan], [40.0, 2.0, 0.5]]), ax)
+    )
+    (image,) = ax.images
+    assert_allclose(
+        [image.norm.vmin * image.norm.vmax, image.norm(1.0), image.norm(4.0) + image.norm(0.25)], [1, 0.5, 1]
+    )
+    assert one == to_hex(image.cmap(0.5))
+    assert len({one, few, many, none, unknown}) == 5
+    assert none == to_hex(image.cmap(0.0))  # 0 has no logarithm
+    assert unknown == to_hex("0.8")
+
+
+@pytest.mark.parametrize(
+    ("ratio", "end"), [(1.01, 2.0), (0.99, 2.0), (30.0, 30.0), (0.05, 20.0), (1e9, 100.0), (0.0, 2.0), (math.nan, 2.0)]
+)
+def test_the_range_of_colours(ax, ratio, end):
+    (image,) = plot_compatibility(compatibility([[ratio]]), ax).images
+    assert_allclose([image.norm.vmin, image.norm.vmax], [1.0 / end, end])
+    bar = ax.figure.axes[1]
+    assert bar.get_ylabel() == "times as often as chance"
+    ticks = [text.get_text() for text in bar.get_yticklabels()]
+    assert {"0.5", "1", "2"} <= set(ticks)
+
+
+def test_numbers_can_be_read_on_their_colour(ax):
+    plot_compatibility(compatibility([[100.0, 1.0], [0.01, 2.0]]), ax)
+    assert [text.get_color() for text in ax.texts] == ["white", "black", "white", "black"]
+
+
+@pytest.mark.parametrize(("k", "numbers"), [(12, 144), (13, 0)])
+def test_many_labels_have_no_numbers(ax, k, numbers):
+    assert len(plot_compatibility(compatibility(np.full((k, k), 2.0)), ax).texts) == numbers
+    assert len(ax.get_xticks()) == k
+
+
+def test_errors(karate):
+    for other in (fo.OnlineNodeLabeler(karate, method="fastonl"), {"a": 1}):
+        with pytest.raises(
+            TypeError, match='must be a Compatibility, or a labeler that has one, with method="adaptive"'
+        ):
+            plot_compatibility(other)
+    with pytest.raises(ValueError, match="compatibility has no labels to draw"):
+        plot_compatibility(fo.Compatibility((), np.ones((0, 0)), np.ones((0, 0))))
