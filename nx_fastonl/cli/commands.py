@@ -18,8 +18,8 @@ if TYPE_CHECKING:
     from nx_fastonl.labeling.sequence import LabelSequence
 
 MEMBER = 22  # of the karate club, at whom the first look is taken
-# How many nodes' probabilities are in memory at once: with many classes, those of all nodes may not fit.
-PROBABILITY_NODES = 10_000
+# How many nodes' distributions are in memory at once: with many classes, those of all nodes may not fit.
+SHARE_NODES = 10_000
 
 
 def first_look(_: Any) -> None:
@@ -141,22 +141,23 @@ def _label_rest(graph: CSRGraph, labels: dict[Hashable, Hashable], options: dict
     model = OnlineNodeLabeler(graph, **options).fit(labels)
     nodes = [node for node in graph if node not in labels]
     predicted = model.predict_many(nodes, progress=shows_progress())
-    columns = {"node": nodes, "predicted": predicted, "probability": _probabilities(model, nodes, predicted)}
+    name = "probability" if model.calibrated else "share"
+    columns = {"node": nodes, "predicted": predicted, name: _shares(model, nodes, predicted)}
     message = f"{len(nodes):,} nodes labelled from {len(labels):,} others"
     if not nodes:
         message = "every node has a label; --online predicts them one by one"
     return Answer(columns, {"classes": list(model.classes)}, message)
 
 
-def _probabilities(model: OnlineNodeLabeler, nodes: Sequence[Hashable], predicted: Sequence[Any]) -> list[float]:
-    """The probability of each predicted label."""
+def _shares(model: OnlineNodeLabeler, nodes: Sequence[Hashable], predicted: Sequence[Any]) -> list[float]:
+    """What the learner's distribution gives to each predicted label."""
     columns = {label: j for j, label in enumerate(model.classes)}
-    probabilities: list[float] = []
-    for start in range(0, len(nodes), PROBABILITY_NODES):
-        block = slice(start, start + PROBABILITY_NODES)
+    shares: list[float] = []
+    for start in range(0, len(nodes), SHARE_NODES):
+        block = slice(start, start + SHARE_NODES)
         by_class = model.predict_proba_many(nodes[block])
-        probabilities += [float(row[columns[label]]) for row, label in zip(by_class, predicted[block], strict=True)]
-    return probabilities
+        shares += [float(row[columns[label]]) for row, label in zip(by_class, predicted[block], strict=True)]
+    return shares
 
 
 def _label_online(graph: CSRGraph, labels: dict[Hashable, Hashable], options: dict[str, Any]) -> Answer:

@@ -20,6 +20,7 @@ from nx_fastonl.cli import commands, installation
 from nx_fastonl.cli.formats import FORMATS
 from nx_fastonl.cli.render import render
 from nx_fastonl.learners.registry import Method
+from nx_fastonl.learners.voters import WeightedMajority
 from tests.cli.helpers import KNOWN, PROGRAM, assert_fails, read, reference, write
 
 LABEL_EXAMPLE = "nx-fastonl label friends.csv clubs.csv"
@@ -43,12 +44,12 @@ class TestLabel:
         expected = [
             model.predict_proba_one(node)[label] for node, label in zip(rest, columns["predicted"], strict=True)
         ]
-        assert_allclose(list(map(float, columns["probability"])), expected, rtol=1e-12)
+        assert_allclose(list(map(float, columns["share"])), expected, rtol=1e-12)
 
     @pytest.mark.usefixtures("club")
-    def test_probabilities_in_several_blocks(self, call, monkeypatch):
+    def test_shares_in_several_blocks(self, call, monkeypatch):
         at_once = call("label", "edges.txt", "some.csv").stdout
-        monkeypatch.setattr(commands, "PROBABILITY_NODES", 7)
+        monkeypatch.setattr(commands, "SHARE_NODES", 7)
         assert call("label", "edges.txt", "some.csv").stdout == at_once
 
     def test_online(self, run, club, karate):
@@ -92,7 +93,16 @@ class TestLabel:
     @pytest.mark.usefixtures("club")
     def test_every_node_has_a_label(self, call):
         found = call("label", "edges.txt", "all.csv")
-        assert (found.returncode, found.stdout) == (0, "node,predicted,probability\n")
+        assert (found.returncode, found.stdout) == (0, "node,predicted,share\n")
+
+    @pytest.mark.usefixtures("club")
+    def test_only_calibrated_shares_are_called_probability(self, call, monkeypatch):
+        monkeypatch.setattr(WeightedMajority, "calibrated", True)
+        headers = [
+            call("label", "edges.txt", "some.csv", "--method", method).stdout.splitlines()[0]
+            for method in ("weighted-majority", "weighted-tree")
+        ]
+        assert headers == ["node,predicted,probability", "node,predicted,share"]
 
     @pytest.mark.usefixtures("club")
     @pytest.mark.parametrize("method", get_args(Method))
