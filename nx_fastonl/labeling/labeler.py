@@ -19,6 +19,7 @@ from nx_fastonl._lib.progress import in_batches, with_progress
 from nx_fastonl.batch.rows import rows_of
 from nx_fastonl.graph.convert import as_csr_graph
 from nx_fastonl.labeling.certificates import CertifiedLabel
+from nx_fastonl.labeling.compatibility import Compatibility
 from nx_fastonl.labeling.knowledge import Knowledge, LabelEntry
 from nx_fastonl.labeling.labels import Labels, PlainLabels, checked_label, distinct_labels, is_missing, label_stream
 from nx_fastonl.labeling.sequence import LabelSequence
@@ -209,6 +210,15 @@ class OnlineNodeLabeler:
         if not isinstance(learner, AdaptiveLearner):
             raise AttributeError(f'method {self._method!r} has no weights; method="adaptive" does')
         return learner.weights()
+
+    @property
+    def compatibility(self) -> Compatibility:
+        """Which labels are joined to which among the nodes learned, compared with chance (``method="adaptive"``)."""
+        knowledge = self._knowledge
+        learner = knowledge.learner
+        if not isinstance(learner, AdaptiveLearner):
+            raise AttributeError(f'method {self._method!r} does not count pairs of labels; method="adaptive" does')
+        return Compatibility(tuple(knowledge.classes), *learner.compatibility())
 
     def clone(self) -> OnlineNodeLabeler:
         """A new labeler with the same graph, parameters and random draws, which has learned nothing.

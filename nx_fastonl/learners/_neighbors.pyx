@@ -64,10 +64,9 @@ cdef class NeighborCounts:
         """The number of labels that there is room for."""
         return self.labels.shape[0]
 
-    def pair_shares(self, Py_ssize_t k):
-        """How often each of k labels stands beside each other one, by weight, as a fraction of all."""
-        pairs = np.array(self.pairs[:k, :k])
-        return pairs / max(pairs.sum(), np.finfo(np.float64).tiny)
+    def pair_counts(self, Py_ssize_t k, int64_t arrival):
+        """How many edges join two of k labels now, by weight; those within a label count twice, once for each end."""
+        return np.maximum(self.pairs[:k, :k], 0.0) / stamp_of(self, arrival)
 
     def around(self, node_t u, Py_ssize_t k):
         """The weight of the edges to neighbours with each of k labels."""

@@ -18,7 +18,7 @@ from nx_fastonl.learners import _adaptive, _relaxation, _stream
 from nx_fastonl.learners._history import LabelHistory
 from nx_fastonl.learners._mixture import Mixture
 from nx_fastonl.learners._neighbors import NeighborCounts
-from nx_fastonl.learners.base import Certificate, Learner, summing_to_one
+from nx_fastonl.learners.base import Answers, Certificate, Learner, summing_to_one
 from nx_fastonl.learners.diffusion import Diffusion
 from nx_fastonl.learners.proof import BoundedRow, prove
 from nx_fastonl.push._workspace import Workspace
@@ -91,6 +91,7 @@ class AdaptiveLearner(Learner):
         start = np.zeros(len(self.names))
         start[0] = 1.0
         self.mixture = Mixture(start.tolist(), PRECISION, half_life)
+        self._thresholds: dict[float, tuple[int, float]] = {}  # of prediction sets: after how many arrivals, and what
         self.lock = threading.RLock()  # held while anything changes or is read
         self.reserve_labels(history.k)
 
@@ -148,18 +149,20 @@ class AdaptiveLearner(Learner):
                 _stream.run(engine, rows, labels, np.empty(0), np.empty(len(rows), dtype=np.int32))
             except BaseException:
                 _adaptive.take_back(engine, rows[: self.history.n_learned - before], mixture, k)
+                self._thresholds.clear()
                 raise
 
     def forget(self, u: int) -> None:
         with self._engine() as engine:
             _stream.forget(engine, u)
 
-    def run(self, rows: NDArray[np.int32], labels: NDArray[np.int32], draws: NDArray[np.float64]) -> NDArray[np.int32]:
-        predicted = np.empty(len(rows), dtype=np.int32)
+    def run(self, rows: NDArray[np.int32], labels: NDArray[np.int32], draws: NDArray[np.float64]) -> Answers:
+        predicted, probabilities = np.empty(len(rows), dtype=np.int32), np.zeros((len(rows), 2))
         with self._engine() as engine:
             self.mixture.reserve(len(rows))
+            engine.tell(probabilities)
             _stream.run(engine, rows, labels, draws, predicted)
-        return predicted
+        return Answers(predicted, probabilities)
 
     def best(self, u: int) -> int | None:
         found = int(self.best_of_each(np.array([u], dtype=np.int32))[0])
@@ -182,6 +185,23 @@ class AdaptiveLearner(Learner):
     def probabilities_of_each(self, rows: NDArray[np.int32], k: int) -> NDArray[np.float64]:
         found = self._forecasts(rows, k)[0]
         return summing_to_one(found) if k < self.k else found  # a label has just joined
+
+    def prediction_sets(self, rows: NDArray[np.int32], coverage: float) -> list[NDArray[np.int32]]:
+        """Labels whose probability is not too small for this coverage; always with the label predicted."""
+        with self.lock:
+            probabilities, labels = self._forecasts(rows, self.k)
+            threshold = self._threshold(coverage)
+        return [
+            np.union1d(np.flatnonzero(1.0 - row <= threshold), label[label >= 0]).astype(np.int32)
+            for row, label in zip(probabilities, labels[:, np.newaxis], strict=True)
+        ]
+
+    def _threshold(self, coverage: float) -> float:
+        """How improbable a label in a prediction set may be. It starts at the coverage, and follows each arrival."""
+        steps, threshold = self._thresholds.get(coverage, (0, coverage))
+        threshold = self.mixture.threshold(coverage, threshold, steps)
+        self._thresholds[coverage] = (self.mixture.n_steps, threshold)
+        return threshold
 
     def _forecasts(self, rows: NDArray[np.int32], k: int) -> tuple[NDArray[np.float64], NDArray[np.int32]]:
         probabilities, labels = np.zeros((len(rows), k)), np.empty(len(rows), dtype=np.int32)
@@ -220,6 +240,15 @@ class AdaptiveLearner(Learner):
         rounding = FEATURE_ROUNDING * float(np.abs(weights) @ np.abs(features).max(axis=1))
         error = margin - float((lowest[y] - highest[others]).min()) + rounding
         return Certificate(y, margin, error, bool(error < margin))
+
+    def compatibility(self) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+        """How many times as often as chance edges join two labels, and how many edges do; by weight."""
+        with self.lock:
+            counts = self.counts.pair_counts(self.k, self.history.n_arrivals)
+        ends = counts.sum(axis=1)
+        with np.errstate(divide="ignore", invalid="ignore"):
+            ratios = counts * ends.sum() / np.outer(ends, ends)
+        return ratios, counts
 
     def weights(self) -> dict[str, float]:
         """How much each expert counts now."""
