@@ -1,8 +1,12 @@
+import networkx as nx
+import numpy as np
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.testing import assert_allclose
 
 import nx_fastonl as fo
+from nx_fastonl.learners import _stream
 from tests import oracles
 from tests.seams import learner_of
 from tests.strategies import small_graphs
@@ -38,6 +42,10 @@ def events(draw, G, n_labels):
             found.append((node, draw(st.integers(0, n_labels - 1))))
             learned.add(node)
     return found
+
+
+def known_labels(G, k, min_size):
+    return st.dictionaries(st.sampled_from(list(G)), st.integers(0, k - 1), min_size=min(min_size, len(G)))
 
 
 @settings(max_examples=150, deadline=None)
@@ -92,3 +100,192 @@ def test_a_stream_is_the_same_as_one_by_one(data, G):
     assert (
         one.predict_proba_many().tolist() == stream.predict_proba_many().tolist() == many.predict_proba_many().tolist()
     )
+
+
+@settings(max_examples=100, deadline=None)
+@given(st.data(), small_graphs(), st.sampled_from([1, 3, 20]))
+def test_features_without_a_node_are_those_after_forgetting_it(data, G, k):
+    """The experts that need no diffusion; and nothing is changed by asking."""
+    model = adaptive(G, classes=range(k))
+    labels = data.draw(known_labels(G, k, 2))
+    model.learn_many(labels)
+    learner, node = learner_of(model), data.draw(st.sampled_from(list(labels)))
+    before = model.predict_proba_many()
+    features = np.zeros((1, 7, k))
+    with learner._engine() as engine:
+        engine.features_without(np.array([learner.graph.index(node)], dtype=np.int32), features)
+    assert_allclose(model.predict_proba_many(), before, atol=1e-12)
+    model.forget(node)
+    assert_allclose(features[0, 2:], features_of(model, node)[2:], atol=1e-9)
+
+
+@settings(max_examples=100, deadline=None)
+@given(st.data(), small_graphs(), st.sampled_from([2, 20]), st.sampled_from([None, 2.0, 0.01]))
+def test_counts_do_not_depend_on_what_was_learned_and_forgotten_before(data, G, k, forgetting):
+    """Weights of edges that fade are those of the nodes that are left, as they arrived."""
+    model = adaptive(G, classes=range(k), forgetting=forgetting)
+    arrivals, labels, n_arrivals = {}, {}, 0
+    for node, label in data.draw(events(G, k)):
+        if label is None:
+            model.forget(node)
+            del labels[node], arrivals[node]
+        else:
+            if node not in labels:
+                n_arrivals += 1
+                arrivals[node] = n_arrivals
+            model.learn_one(node, label, overwrite=True)
+            labels[node] = label
+    if not labels:
+        return
+    half_life = np.inf if forgetting is None else forgetting
+    stamps = {node: 0.5 ** ((n_arrivals - arrival) / half_life) for node, arrival in arrivals.items()}
+    W, nodes = oracles.adjacency(G), list(G)
+    unit = W[W > 0].mean() if (W > 0).any() else 1.0
+    expected = np.zeros((k, k))
+    for u, v in ((u, v) for u in labels for v in labels if u != v):
+        weight = W[nodes.index(u), nodes.index(v)] / unit
+        expected[labels[u], labels[v]] += weight * min(stamps[u], stamps[v])
+    counts = model.compatibility.counts
+    assert_allclose(counts, expected, atol=1e-9 * (1.0 + expected.max()))
+
+
+def test_learning_that_is_interrupted_is_taken_back(karate, monkeypatch):
+    model = adaptive(karate, epsilon=1e-14)
+    model.learn_many({0: "a", 33: "b"})
+    before = model.weights, model.predict_proba_many().tolist(), model.predict_set_many(), model.classes
+    labels = {node: f"label {node}" for node in range(1, 20)}
+    monkeypatch.setattr("nx_fastonl.learners.adaptive._stream.run", interrupted_after(5))
+    with pytest.raises(KeyboardInterrupt):
+        model.learn_many(labels)
+    monkeypatch.undo()
+    assert model.labels == {0: "a", 33: "b"}
+    assert (model.weights, model.predict_set_many(), model.classes) == (before[0], before[2], before[3])
+    assert_allclose(model.predict_proba_many(), before[1], atol=1e-9)
+
+
+def interrupted_after(count):
+    run = _stream.run
+
+    def interrupted(engine, rows, labels, draws, predicted):
+        run(engine, rows[:count], labels[:count], draws[:count], predicted[:count])
+        raise KeyboardInterrupt
+
+    return interrupted
+
+
+@settings(max_examples=60, deadline=None)
+@given(st.data(), small_graphs(), st.sampled_from([2, 3]))
+def test_certain_labels_are_those_of_exact_diffusions(data, G, k):
+    model = adaptive(G, classes=range(k), smoothness=0.1)
+    labels = data.draw(known_labels(G, k, 1))
+    model.learn_many(labels)
+    W, nodes = oracles.adjacency(G), list(G)
+    rows = {nodes.index(node): y for node, y in labels.items()}
+    for u, answer in enumerate(model.certify_many()):
+        scores = np.array(list(model.weights.values())) @ oracles.expert_features(W, rows, u, k, 0.1)
+        others = np.delete(scores, answer.label)
+        if answer.certain:
+            assert scores[answer.label] > others.max()
+        assert scores[answer.label] - others.max() == pytest.approx(answer.margin, abs=answer.error + 1e-9)
+
+
+def test_certificates_prove_most_labels(karate):
+    model = adaptive(karate).fit({0: "Mr. Hi", 1: "Mr. Hi", 32: "Officer", 33: "Officer"})
+    answers = model.certify_many()
+    assert sum(answer.certain for answer in answers) >= 30
+    assert [answer.label for answer in answers if answer.certain] == [
+        label for label, answer in zip(model.predict_many(), answers, strict=True) if answer.certain
+    ]
+
+
+@settings(max_examples=50, deadline=None)
+@given(st.data(), small_graphs(), st.sampled_from([0.5, 0.9]))
+def test_prediction_sets_follow_their_threshold(data, G, coverage):
+    """A label is in the set if it is the one predicted, or 1 minus its probability is at most the threshold."""
+    model = adaptive(G)
+    threshold = coverage
+    for node in data.draw(st.permutations(list(G))):
+        label, probabilities = data.draw(st.sampled_from(LABELS[:3])), model.predict_proba_one(node)
+        expected = {y for y, p in probabilities.items() if 1.0 - p <= threshold} | ({model.predict_one(node)} - {None})
+        assert model.predict_set_one(node, coverage) == expected
+        threshold = max(threshold + 0.05 * (coverage - (label in expected)), 0.0)
+        model.learn_one(node, label)
+
+
+def test_sets_cover_at_the_stated_rate_whatever_arrives():
+    """Labels that nothing predicts: the guarantee does not need a good learner."""
+    rng = np.random.default_rng(0)
+    G, labels = nx.gnm_random_graph(600, 1200, seed=1), rng.integers(5, size=600).tolist()
+    model, covered = adaptive(G), 0
+    for node in rng.permutation(600).tolist():
+        covered += labels[node] in model.predict_set_one(node, 0.8)
+        model.learn_one(node, labels[node])
+    assert covered / 600 >= 0.8 - 1.05 / (0.05 * 600)
+
+
+def test_weights_forget_where_labels_switch():
+    """Two communities; from half-way on, neighbours repel instead of attracting each other."""
+    rng = np.random.default_rng(0)
+    G = nx.random_regular_graph(6, 1200, seed=2)
+    labels = {}
+    for i, node in enumerate(rng.permutation(1200).tolist()):
+        known = [labels[v] for v in G[node] if v in labels]
+        majority = int(np.mean(known) > 0.5) if known else int(rng.integers(2))
+        labels[node] = majority if i < 600 else 1 - majority
+    steady, forgetful = (adaptive(G, forgetting=forgetting).run(labels) for forgetting in (None, 50))
+    assert forgetful[700:].mistakes < 0.8 * steady[700:].mistakes
+
+
+def test_memory_follows_what_learned_nodes_touch():
+    G = fo.CSRGraph.from_networkx(nx.random_regular_graph(3, 50_000, seed=0))
+    model = adaptive(G, classes=range(100))
+    model.learn_many({node: node % 100 for node in range(0, 1000, 10)})
+    assert learner_of(model).counts.n_slots <= 1 + 3 * 100
+
+
+def test_repulsion_is_learned():
+    """Neighbours never share a label: the diffusion alone would be wrong nearly always."""
+    G = nx.complete_bipartite_graph(30, 30)
+    G.remove_edges_from([edge for i, edge in enumerate(G.edges) if i % 3])
+    labels = {node: "left" if node < 30 else "right" for node in np.random.default_rng(0).permutation(60).tolist()}
+    repelled = fo.online_node_labeling(G, labels, method="fastonl")
+    assert adaptive(G).run(labels)[20:].mistakes < repelled[20:].mistakes / 4
+    found = adaptive(G)
+    found.run(labels)
+    assert found.compatibility["left", "right"] == pytest.approx(2.0)
+    assert found.compatibility["left", "left"] == 0.0
+
+
+@pytest.mark.parametrize(
+    ("options", "error", "message"),
+    [
+        ({"experts": "vote"}, TypeError, "experts must be a list of names, got 'vote'"),
+        ({"experts": []}, ValueError, "experts must name at least one expert"),
+        ({"experts": ["vote", "vote"]}, ValueError, "experts names 'vote' twice"),
+        ({"experts": ["crowd"]}, ValueError, 'unknown expert \'crowd\'; the experts are "diffusion", "vote"'),
+        ({"experts": ["laplacian:much"]}, ValueError, "unknown expert 'laplacian:much'"),
+        ({"forgetting": 0.0}, ValueError, "forgetting must be"),
+        ({"dtype": "int8"}, ValueError, 'dtype must be "float64" or "float32"'),
+        ({"trace": "exact"}, TypeError, "method 'adaptive' has no option trace"),
+    ],
+)
+def test_bad_options(karate, options, error, message):
+    with pytest.raises(error, match=message):
+        adaptive(karate, **options)
+
+
+def test_experts_by_name(karate):
+    labels = nx.get_node_attributes(karate, "club")
+    model = adaptive(karate, experts=["K1:0.3", "degree", "vote"])
+    model.run(labels)
+    assert list(model.weights) == ["K1:0.3", "K1:0.3 centred", "degree", "vote"]
+    assert model.weights["degree"] != 0.0
+    alone = adaptive(karate, experts=["frequency"])
+    assert set(alone.run(labels)[1:]) <= set(labels.values())
+
+
+def test_only_the_adaptive_method_has_weights_and_compatibility(karate):
+    model = fo.OnlineNodeLabeler(karate, method="weighted-majority")
+    for name in ("weights", "compatibility"):
+        with pytest.raises(AttributeError, match='method="adaptive" does'):
+            getattr(model, name)
