@@ -114,8 +114,8 @@ def _add_label(parsers: Any) -> None:
         "With --online, nodes arrive in the order of LABELS, and each is predicted\n"
         "before its label is learned; writes node, predicted, truth and correct.\n\n"
         "The command example writes friends.csv and clubs.csv.\n\n"
-        "methods: fastonl, fastonl-fifo, relaxation, approximate, weighted-majority,\n"
-        "  weighted-tree\n"
+        "methods: fastonl, fastonl-fifo, relaxation, approximate, perceptron,\n"
+        "  weighted-majority, weighted-tree\n"
         "kernels: laplacian (K1), normalized-laplacian (K2), normalized-adjacency (K3),\n"
         "  scaled-laplacian (K4), scaled-regularized (K5), augmented-laplacian (K6)",
         [
@@ -128,7 +128,9 @@ def _add_label(parsers: Any) -> None:
     parser.add_argument("labels", metavar="LABELS", help="the labels known, or - for standard input")
     parser.add_argument("--online", action="store_true", help="predict each label from the ones in the lines before it")
     parser.add_argument("--method", metavar="NAME", default="fastonl", help="(default: %(default)s)")
-    parser.add_argument("--kernel", metavar="NAME", default="normalized-laplacian", help="(default: %(default)s)")
+    parser.add_argument(
+        "--kernel", metavar="NAME", help="(default: normalized-laplacian; for perceptron, augmented-laplacian)"
+    )
     parser.add_argument(
         "--smoothness", metavar="X", type=_number, default=0.15, help="lambda / n of the kernel (default: %(default)s)"
     )

@@ -25,7 +25,7 @@ from nx_fastonl.labeling.labels import Labels, PlainLabels, checked_label, disti
 from nx_fastonl.labeling.sequence import LabelSequence
 from nx_fastonl.learners._history import LabelHistory
 from nx_fastonl.learners.adaptive import AdaptiveLearner
-from nx_fastonl.learners.registry import KERNEL_METHODS, LabelerOptions, Method, make_learner
+from nx_fastonl.learners.registry import KERNEL_METHODS, LabelerOptions, Method, kernel_of, make_learner
 
 __all__ = ["OnlineNodeLabeler"]
 
@@ -53,8 +53,9 @@ class OnlineNodeLabeler:
     classes : iterable of hashable, optional
         All possible labels. By default labels are discovered as they appear. Before the first one, the prediction is
         None, which counts as a mistake.
-    kernel : str, default "normalized-laplacian"
-        Which nodes count as similar: see `kernel_column`. The two weighted methods use none.
+    kernel : str, optional
+        Which nodes count as similar: see `kernel_column`. By default ``"normalized-laplacian"``, for ``"perceptron"``
+        ``"augmented-laplacian"``. The two weighted methods use none.
     smoothness : float, optional
         lam / n, by default 0.15: see `kernel_column`. What is best differs between kernels.
     method : str, default "fastonl"
@@ -64,11 +65,14 @@ class OnlineNodeLabeler:
         - ``"fastonl-fifo"``: as in the paper, a local push for each arriving node
         - ``"relaxation"``: the same learner on the exact kernel, for up to 20,000 nodes
         - ``"approximate"``: on the kernel's power series, one column at a time
+        - ``"perceptron"``: the kernel perceptron of Herbster, Pontil and Wainer for any number of labels, on the
+          diffusion of ``"fastonl"``. It learns from mistakes only: of what it predicts right, it records the label
+          and nothing else
         - ``"weighted-majority"``: labelled neighbours vote
         - ``"weighted-tree"``: the nearest labelled node on each of a few random spanning trees votes
     predict : {"argmax", "sample"}, default "argmax"
         ``"argmax"`` predicts the best label. ``"sample"`` draws one from the learner's distribution, as the regret
-        bound assumes.
+        bound assumes. What ``"perceptron"`` counts as a mistake depends on its best label, also where it draws others.
     seed : int or numpy.random.Generator, optional
         Decides what is drawn: samples, spanning trees, guesses. By default they differ from run to run. What is drawn
         for a prediction depends on the seed, the node and the number of labels learned, so predicting has no side
@@ -78,13 +82,13 @@ class OnlineNodeLabeler:
     lam, beta, b, S : optional
         The kernel's parameters: see `kernel_column`.
     epsilon : float, optional
-        For the two FastONL methods: a node is pushed only while its residual exceeds this, per neighbour. By default
-        0.1 / n, as in the paper. A larger value is faster and less accurate. Both methods have the same bound on the
-        error of scores; ``"fastonl-fifo"`` is often further below it. Where few labels are known, or all of them are
-        learned by `fit` or `learn_many`, a tenth of the default is usually more accurate. ``"laplacian"`` and
-        ``"augmented-laplacian"`` do not scale by degrees: with the same epsilon they reach further than the other
-        kernels, and take longer. With ``"laplacian"``, ``"fastonl"`` lets nodes with few neighbours keep more than
-        this, as far as the bound allows.
+        For the two FastONL methods and ``"perceptron"``: a node is pushed only while its residual exceeds this, per
+        neighbour. By default 0.1 / n, as in the paper. A larger value is faster and less accurate. Both FastONL methods have
+        the same bound on the error of scores; ``"fastonl-fifo"`` is often further below it. Where few labels are known,
+        or all of them are learned by `fit` or `learn_many`, a tenth of the default is usually more accurate.
+        ``"laplacian"`` and ``"augmented-laplacian"`` do not scale by degrees: with the same epsilon they reach further
+        than the other kernels, and take longer. With ``"laplacian"``, ``"fastonl"`` lets nodes with few neighbours keep
+        more than this, as far as the bound allows.
     trace : {"estimate", "paper", "exact"} or float, default "estimate"
         The trace of the kernel matrix. A larger trace gives flatter distributions. ``"estimate"`` takes a sample;
         ``"paper"`` is k n^2, as in the paper's experiments: almost uniform distributions, which hardly matters for
@@ -93,8 +97,8 @@ class OnlineNodeLabeler:
         For ``"fastonl-fifo"``: score by the mean of a row and a column of the approximate kernel, as the paper's
         analysis does. Takes memory for every node that the columns of learned nodes reach.
     dtype : {"float64", "float32"}, default "float64"
-        For ``"fastonl"``: the precision of the diffusion. Single precision halves the memory of a label. Its rounding
-        errors make `certify_one` seldom certain.
+        For ``"fastonl"`` and ``"perceptron"``: the precision of the diffusion. Single precision halves the memory of a
+        label. Its rounding errors make `certify_one` seldom certain.
     terms : int, default 10
         For ``"approximate"``: the terms of the power series beyond the first.
     trees : int, default 5
@@ -123,13 +127,15 @@ class OnlineNodeLabeler:
 
     Several threads may predict while one learns.
 
-    With ``"fastonl"``, memory depends on how many nodes labels reach. Each node that a block of 8 labels reaches takes
-    144 bytes: 16 for each label and 16 more. With up to 2 or 4 labels it is 48 or 80 bytes. Single precision halves
-    what a label takes.
+    With ``"fastonl"`` and ``"perceptron"``, memory depends on how many nodes labels reach. Each node that a block of 8
+    labels reaches takes 144 bytes: 16 for each label and 16 more. With up to 2 or 4 labels it is 48 or 80 bytes. Single
+    precision halves what a label takes.
 
     References
     ----------
     B. Zhou, Y. Sun, R. Babanezhad, "Fast Online Node Labeling for Very Large Graphs", ICML 2023.
+
+    M. Herbster, M. Pontil, L. Wainer, "Online Learning over Graphs", ICML 2005.
 
     Examples
     --------
@@ -149,7 +155,7 @@ class OnlineNodeLabeler:
         self,
         G: Any,
         classes: Iterable[Hashable] | None = None,
-        kernel: str = "normalized-laplacian",
+        kernel: str | None = None,
         smoothness: float | None = None,
         method: Method = "fastonl",
         *,
@@ -163,10 +169,10 @@ class OnlineNodeLabeler:
             raise ValueError(f'predict must be "argmax" or "sample", got {predict!r}')
         self._seed = _as_seed(seed)
         self._given = [] if classes is None else distinct_labels(classes)
-        self._kernel, self._method = kernel, method
         self._samples = predict == "sample"
         history = LabelHistory(len(self._graph), len(self._given))
         learner = make_learner(self._graph, history, kernel, smoothness, method, self._seed, options)
+        self._kernel, self._method = kernel_of(method, kernel), method
         self._knowledge = Knowledge(learner, self._given)
         # Held by one changing call at a time, while no code of the caller runs.
         self._lock = threading.RLock()
@@ -328,7 +334,8 @@ class OnlineNodeLabeler:
         Where `calibrated` is true, with ``method="adaptive"``, these are probabilities: of the predictions with 0.8,
         about 80 % are right. The paper's methods have another distribution, which is made for the regret bound. It puts
         the labels in order and is no measure of confidence: mostly it is much flatter than it could be. With the two
-        weighted methods it is the labels' shares of the votes. `certify_one` says what is certain of the computation.
+        weighted methods it is the labels' shares of the votes; with ``"perceptron"`` it only says how the margins
+        compare to the norm of what is stored. `certify_one` says what is certain of the computation.
 
         Parameters
         ----------
@@ -483,7 +490,7 @@ class OnlineNodeLabeler:
         """The label that the exact kernel gives to `node`, if that can be proved.
 
         It reads further and further around the node. It stops when the margin between the two best labels is larger
-        than its error, or when the budget ends. For ``method="fastonl"`` only.
+        than its error, or when the budget ends. For the methods ``"fastonl"`` and ``"perceptron"`` only.
 
         Parameters
         ----------

@@ -20,7 +20,7 @@ __all__ = ["online_node_labeling"]
 def online_node_labeling(
     G: Any,
     labels: Labels,
-    kernel: str = "normalized-laplacian",
+    kernel: str | None = None,
     smoothness: float | None = None,
     method: Method = "fastonl",
     *,
@@ -40,7 +40,9 @@ def online_node_labeling(
     labels : dict, iterable of pairs, array, or str
         As for `OnlineNodeLabeler.run`; or the name of the node attribute that holds the labels, in the order of the
         graph.
-    kernel, smoothness, method, classes, predict, seed, weight
+    kernel : str, optional
+        By default ``"normalized-laplacian"``, with ``method="perceptron"`` ``"augmented-laplacian"``.
+    smoothness, method, classes, predict, seed, weight
         As for `OnlineNodeLabeler`.
     progress : bool, default False
         Show a progress bar (needs tqdm).

@@ -3,6 +3,7 @@ from typing import Any, final
 
 import numpy as np
 from numpy.typing import NDArray
+from typing_extensions import disjoint_base
 
 from nx_fastonl.kernels._scaling import Scaling
 from nx_fastonl.learners._history import LabelHistory
@@ -80,11 +81,14 @@ class DiffusionRun:
         self, system: SystemView, store: DiffusionStore, work: Workspace, pivots: NDArray[np.float64]
     ) -> None: ...
 
-@final
+@disjoint_base
 class DiffusionEngine(RelaxationEngine):
     def __init__(
         self, history: LabelHistory, gradients: GradientStore, diffusion: DiffusionRun, scaling: Scaling, a: float
     ) -> None: ...
+
+@final
+class PerceptronEngine(DiffusionEngine): ...
 
 def learn_together(
     gradients: GradientStore,

@@ -13,7 +13,9 @@ from nx_fastonl._lib.signals cimport EDGES_PER_POLL, is_poll_due, poll_signals
 from nx_fastonl._lib.typedefs cimport node_t, offset_t
 from nx_fastonl.kernels._scaling cimport Scaling, s_of
 from nx_fastonl.learners._history cimport LabelHistory
-from nx_fastonl.learners._relaxation cimport Evidence, GradientStore, RelaxationEngine, store_independent
+from nx_fastonl.learners._relaxation cimport (
+    NO_GRADIENT, ONE_ENTRY, SEVERAL_ENTRIES, Evidence, GradientKind, GradientStore, RelaxationEngine, store_independent,
+)
 from nx_fastonl.push._push cimport PushState, new_push, push_from, recompute_residual
 from nx_fastonl.push._system cimport SystemView, degree_of, pivot_of
 from nx_fastonl.push._workspace cimport Workspace, clear
@@ -679,7 +681,6 @@ cdef class DiffusionRun:
         return 0
 
 
-@cython.final
 cdef class DiffusionEngine(RelaxationEngine):
     """Scores from a diffusion, in which what is learned of a node spreads; M is `a` times what the diffusion gives."""
 
@@ -717,6 +718,23 @@ cdef class DiffusionEngine(RelaxationEngine):
 
     cdef int settle(self, node_t u) except -1 nogil:
         return self.diffusion.settle(u)
+
+
+@cython.final
+cdef class PerceptronEngine(DiffusionEngine):
+    """The same diffusion, in which only mistakes are stored: e_predicted - e_y, or -e_y while no label was known."""
+
+    cdef GradientKind find_gradient(self, Py_ssize_t k, Py_ssize_t y) noexcept nogil:
+        cdef Py_ssize_t j, predicted = self.predict(-1.0)
+        if predicted == y:
+            return NO_GRADIENT
+        if predicted < 0 or self.independent:
+            return ONE_ENTRY
+        for j in range(k):
+            self.buffers.gradient[j] = 0.0
+        self.buffers.gradient[predicted] = 1.0
+        self.buffers.gradient[y] = -1.0
+        return SEVERAL_ENTRIES
 
 
 def learn_together(

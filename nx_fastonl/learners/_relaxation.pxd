@@ -15,6 +15,12 @@ cdef struct StoredGradient:
     int32_t label  # that was learned
     int32_t dense  # its row; 0: one entry
 
+# What a learner stores of a node.
+cdef enum GradientKind:
+    NO_GRADIENT
+    ONE_ENTRY  # -e_y
+    SEVERAL_ENTRIES  # `gradient` of the buffers
+
 # What a prediction at a node u depends on, beside its scores.
 cdef struct Evidence:
     double s  # s_u
@@ -37,7 +43,7 @@ cdef class ScoreBuffers:
 cdef class GradientStore:
     cdef StoredGradient[::1] stored  # one per node
     cdef object _stored  # the same memory, as numpy sees it
-    cdef double[::1] diagonals  # M[u, u] of each learned node u, as it was known then
+    cdef double[::1] diagonals  # M[u, u] of each node u whose gradient is stored, as it was known then
     cdef double[:, ::1] dense  # row 0 belongs to no node and is all zero
     cdef Py_ssize_t n_dense  # rows of `dense` that were ever used
     cdef int32_t[::1] free  # rows of `dense` that are free again: the first n_free entries
@@ -47,7 +53,7 @@ cdef class GradientStore:
     # The paper's A is energy - single_energy / k, as -e_y is stored for 1 / k - e_y.
     cdef readonly double energy  # the sum of M[i, j] g_i g_j over the stored gradients
     cdef readonly double single_energy  # the sum of M[i, j] over the nodes whose gradient has one entry
-    cdef readonly double used_trace  # the sum of M[i, i] over the learned nodes
+    cdef readonly double used_trace  # the sum of M[i, i] over the nodes whose gradient is stored
     cdef readonly double trace  # T_1, or T_1 / k if trace_per_label
     cdef readonly bint trace_per_label
     # Nodes, labels and s of independent gradients that are not in the three sums yet; None mostly.
@@ -61,6 +67,7 @@ cdef class RelaxationEngine(Engine):
     cdef Evidence evidence
     cdef bint independent
 
+    cdef GradientKind find_gradient(self, Py_ssize_t k, Py_ssize_t y) noexcept nogil
     cdef void add(self, node_t u, Py_ssize_t k) noexcept nogil
 
 

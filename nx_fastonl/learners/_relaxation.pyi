@@ -41,7 +41,15 @@ class GradientStore:
 @disjoint_base
 class RelaxationEngine(Engine):
     def __init__(self, history: LabelHistory, gradients: GradientStore) -> None: ...
-    def take(self, scores: NDArray[np.float64], *, s: float, diagonal: float, independent: bool = False) -> None: ...
+    def take(
+        self,
+        scores: NDArray[np.float64],
+        *,
+        s: float,
+        diagonal: float,
+        magnitude: float = 0.0,
+        independent: bool = False,
+    ) -> None: ...
 
 def water_filling(psi: NDArray[np.float64]) -> NDArray[np.float64]: ...
 def surrogate_of(psi: NDArray[np.float64], y: int) -> tuple[float, NDArray[np.float64]]: ...

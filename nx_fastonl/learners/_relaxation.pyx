@@ -101,7 +101,7 @@ cdef class GradientStore:
         return self.stored[u].s
 
     def diagonal(self, node_t u):
-        """The entry of M's diagonal that node u was learned with; 0 where it was not."""
+        """The entry of M's diagonal that node u was learned with; 0 where nothing is stored of it."""
         return self.diagonals[u]
 
     def sums(self, Py_ssize_t k):
@@ -319,35 +319,26 @@ cdef void remove_gradient(
 
 
 cdef void store_gradient(
-    GradientStore store, LabelHistory history, ScoreBuffers buffers, node_t u, Py_ssize_t y, const Evidence* evidence,
-    bint independent,
+    GradientStore store, ScoreBuffers buffers, Py_ssize_t k, node_t u, Py_ssize_t y, GradientKind kind, double s,
+    double diagonal,
 ) noexcept nogil:
-    """Store the gradient of label y at node u in place of what was stored of it, and record the label.
+    """Store the gradient of label y at node u, of which nothing is stored, and add it to `change` and to the sums.
 
-    The change of what is stored is left in `change`. `independent` ignores the scores: it takes the gradient at
-    psi = 0, where no label is preferred. There must be room for the label, and for one more dense gradient.
+    There must be room for k labels, and for one more dense gradient.
     """
-    cdef double loss, along = 0.0, squared = 0.0, total = 0.0, s = evidence.s
-    # A node that is learned again keeps its entry of the diagonal in the sums.
-    cdef double entry = store.diagonals[u] if store.stored[u].s != 0.0 else evidence.diagonal
-    cdef Py_ssize_t j, k = max(history.k, y + 1), support
+    cdef double along = 0.0, squared = 0.0, total = 0.0
+    cdef Py_ssize_t j
     cdef int32_t dense
-    record_label(history, u, y)
-    remove_gradient(store, buffers, k, u, evidence.diagonal)
-    to_psi(store, buffers, k, evidence.diagonal)
-    if independent:
-        for j in range(k):
-            buffers.psi[j] = 0.0
-    support = surrogate(buffers, k, y, &loss)
-    store.used_trace += entry
-    store.diagonals[u] = entry
-    if support == k:
-        # Adding a constant to all labels' scores changes nothing. So -e_y can replace 1 / k - e_y. It also stays right
-        # when new labels join.
+    buffers.new_size = 0.0
+    if kind == NO_GRADIENT:
+        return
+    store.used_trace += diagonal
+    store.diagonals[u] = diagonal
+    if kind == ONE_ENTRY:
         for j in range(k):
             total += buffers.scores[j]
-        store.energy += entry - 2.0 * buffers.scores[y]
-        store.single_energy += entry - 2.0 * total
+        store.energy += diagonal - 2.0 * buffers.scores[y]
+        store.single_energy += diagonal - 2.0 * total
         store.total[y] -= 1.0
         store.stored[u] = StoredGradient(s, <int32_t> y, 0)
         buffers.change[y] -= s
@@ -359,7 +350,6 @@ cdef void store_gradient(
     else:
         dense = <int32_t> store.n_dense
         store.n_dense += 1
-    buffers.new_size = 0.0
     for j in range(k):
         along += buffers.gradient[j] * buffers.scores[j]
         squared += buffers.gradient[j] * buffers.gradient[j]
@@ -367,7 +357,7 @@ cdef void store_gradient(
         store.dense[dense, j] = buffers.gradient[j] * s
         buffers.change[j] += store.dense[dense, j]
         buffers.new_size = max(buffers.new_size, fabs(store.dense[dense, j]))
-    store.energy += entry * squared + 2.0 * along
+    store.energy += diagonal * squared + 2.0 * along
     store.stored[u] = StoredGradient(s, <int32_t> y, dense)
 
 
@@ -381,7 +371,10 @@ cdef void forget_gradient(
 
 
 cdef class RelaxationEngine(Engine):
-    """Learns by gradients of the surrogate loss. Subclasses compute scores, and take in what is stored of a node."""
+    """Learns by gradients: of the surrogate loss, unless a subclass finds others.
+
+    Subclasses compute scores, and take in what is stored of a node.
+    """
 
     def __init__(self, LabelHistory history, GradientStore gradients):
         super().__init__(history)
@@ -390,10 +383,12 @@ cdef class RelaxationEngine(Engine):
         self.evidence = Evidence(0.0, 0.0, 0.0)
         self.independent = False
 
-    def take(self, const double[::1] scores, *, double s, double diagonal, bint independent=False):
+    def take(
+        self, const double[::1] scores, *, double s, double diagonal, double magnitude=0.0, bint independent=False,
+    ):
         """Take the scores of a node that were read before, in place of `read`."""
         cdef Py_ssize_t j
-        self.evidence = Evidence(s, diagonal, 0.0)
+        self.evidence = Evidence(s, diagonal, magnitude)
         self.independent = independent
         for j in range(scores.shape[0]):
             self.buffers.scores[j] = scores[j]
@@ -402,8 +397,30 @@ cdef class RelaxationEngine(Engine):
         return predicted_label(self.gradients, self.history, self.buffers, &self.evidence, draw)
 
     cdef void learn(self, node_t u, Py_ssize_t y) noexcept nogil:
-        store_gradient(self.gradients, self.history, self.buffers, u, y, &self.evidence, self.independent)
-        self.add(u, self.history.k)
+        cdef Py_ssize_t k = max(self.history.k, y + 1)
+        # A node that is learned again keeps its entry of the diagonal in the sums.
+        cdef double entry = self.gradients.diagonals[u] if self.gradients.stored[u].s != 0.0 else self.evidence.diagonal
+        cdef GradientKind kind
+        remove_gradient(self.gradients, self.buffers, k, u, self.evidence.diagonal)
+        kind = self.find_gradient(k, y)
+        record_label(self.history, u, y)
+        store_gradient(self.gradients, self.buffers, k, u, y, kind, self.evidence.s, entry)
+        self.add(u, k)
+
+    cdef GradientKind find_gradient(self, Py_ssize_t k, Py_ssize_t y) noexcept nogil:
+        """What to store of the node read, of which nothing is stored, for label y of k; the label is not recorded yet.
+
+        `independent` ignores the scores: it takes the gradient at psi = 0, where no label is preferred.
+        """
+        cdef double loss
+        cdef Py_ssize_t j
+        to_psi(self.gradients, self.buffers, k, self.evidence.diagonal)
+        if self.independent:
+            for j in range(k):
+                self.buffers.psi[j] = 0.0
+        # Adding a constant to all labels' scores changes nothing. So -e_y can replace 1 / k - e_y. It also stays right
+        # when new labels join.
+        return ONE_ENTRY if surrogate(self.buffers, k, y, &loss) == k else SEVERAL_ENTRIES
 
     cdef void forget(self, node_t u) noexcept nogil:
         forget_gradient(self.gradients, self.history, self.buffers, u, self.evidence.diagonal)

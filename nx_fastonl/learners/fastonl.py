@@ -75,7 +75,7 @@ class FastONL(RelaxationLearner):
         self.lock = self.diffusion.lock
 
     def blank(self, history: LabelHistory) -> FastONL:
-        return FastONL(self.kernel, history, **self._settings)
+        return type(self)(self.kernel, history, **self._settings)
 
     def reserve_labels(self, k: int) -> None:
         with self.diffusion.lock:
@@ -153,10 +153,10 @@ class FastONL(RelaxationLearner):
         return _diffusion.DiffusionEngine(self.history, self.gradients, diffusion, kernel.scaling, kernel.a)
 
     def _learn(self, u: int, y: int, evidence: Evidence, *, independent: bool) -> None:
-        scores, _, diagonal, s = evidence
+        scores, magnitude, diagonal, s = evidence
         with self.kernel.graph.scratch(Workspace) as workspace, self.lock:
             engine = self._engine(workspace)
-            engine.take(scores, s=s, diagonal=diagonal, independent=independent)
+            engine.take(scores, s=s, diagonal=diagonal, magnitude=magnitude, independent=independent)
             _stream.learn(engine, u, y)
 
     def _forget(self, u: int, evidence: Evidence) -> None:

@@ -18,12 +18,20 @@ from nx_fastonl.learners.adaptive import NEIGHBOR_EXPERTS, AdaptiveLearner
 from nx_fastonl.learners.base import Learner
 from nx_fastonl.learners.columns import ColumnLearner, ExactColumns, PushColumns, SeriesColumns
 from nx_fastonl.learners.fastonl import FastONL, FifoFastONL
+from nx_fastonl.learners.perceptron import Perceptron
 from nx_fastonl.learners.voters import WeightedMajority, WeightedTree
 
 __all__ = ["make_learner"]
 
 Method: TypeAlias = Literal[
-    "adaptive", "fastonl", "fastonl-fifo", "relaxation", "approximate", "weighted-majority", "weighted-tree"
+    "adaptive",
+    "fastonl",
+    "fastonl-fifo",
+    "relaxation",
+    "approximate",
+    "perceptron",
+    "weighted-majority",
+    "weighted-tree",
 ]
 
 
@@ -52,14 +60,13 @@ class LabelerOptions(KernelParameters, total=False):
 
 
 def _adaptive(kernel: GraphKernel, history: LabelHistory, options: LabelerOptions) -> Learner:
-    epsilon = options.get("epsilon")
     forgetting = options.get("forgetting")
     kernels, experts = _experts(kernel, options.get("experts", DEFAULT_EXPERTS))
     return AdaptiveLearner(
         kernel.graph,
         kernels,
         history,
-        epsilon=check_positive("epsilon", ADAPTIVE_EPSILON / len(kernel.graph) if epsilon is None else epsilon),
+        epsilon=_epsilon(kernel, options, times_n=ADAPTIVE_EPSILON),
         experts=experts,
         half_life=math.inf if forgetting is None else check_positive("forgetting", forgetting),
         dtype=_dtype([*kernels.values()], options),
@@ -117,6 +124,11 @@ def _fastonl(kernel: GraphKernel, history: LabelHistory, options: LabelerOptions
     return FastONL(kernel, history, _epsilon(kernel, options), **trace, dtype=dtype)
 
 
+def _perceptron(kernel: GraphKernel, history: LabelHistory, options: LabelerOptions) -> Learner:
+    epsilon = _epsilon(kernel, options, times_n=0.01)
+    return Perceptron(kernel, history, epsilon, dtype=_dtype([kernel], options))
+
+
 def _check_single_precision(kernel: GraphKernel) -> None:
     all_degrees = kernel.graph.degrees
     degrees = all_degrees[all_degrees > 0.0]
@@ -134,10 +146,10 @@ def _check_single_precision(kernel: GraphKernel) -> None:
         )
 
 
-def _epsilon(kernel: GraphKernel, options: LabelerOptions) -> float:
+def _epsilon(kernel: GraphKernel, options: LabelerOptions, times_n: float = 0.1) -> float:
     epsilon = options.get("epsilon")
     if epsilon is None:
-        epsilon = 0.1 / len(kernel.graph)
+        epsilon = times_n / len(kernel.graph)
     return check_positive("epsilon", epsilon)
 
 
@@ -186,6 +198,7 @@ KERNEL_METHODS = {
     "fastonl-fifo": _fastonl_fifo,
     "relaxation": _relaxation,
     "approximate": _approximate,
+    "perceptron": _perceptron,
 }
 KERNEL_OPTIONS = tuple(KernelParameters.__annotations__)
 METHOD_OPTIONS: dict[str, tuple[str, ...]] = {
@@ -194,6 +207,7 @@ METHOD_OPTIONS: dict[str, tuple[str, ...]] = {
     "fastonl-fifo": ("epsilon", "trace", "symmetrized", *KERNEL_OPTIONS),
     "relaxation": ("trace", *KERNEL_OPTIONS),
     "approximate": ("terms", "trace", *KERNEL_OPTIONS),
+    "perceptron": ("epsilon", "dtype", *KERNEL_OPTIONS),
     "weighted-majority": (),
     "weighted-tree": ("trees",),
 }
@@ -212,10 +226,17 @@ def check_options(method: str, options: LabelerOptions) -> None:
             raise TypeError(f"method {method!r} has no option {option}{hint}. Its options: {takes}")
 
 
+def kernel_of(method: str, kernel: str | None) -> str:
+    """The name of the kernel; for None, of the one that the method has by default."""
+    if kernel is not None:
+        return kernel
+    return "augmented-laplacian" if method == "perceptron" else "normalized-laplacian"
+
+
 def make_learner(
     graph: CSRGraph,
     history: LabelHistory,
-    kernel: str,
+    kernel: str | None,
     smoothness: float | None,
     method: str,
     seed: int,
@@ -226,7 +247,9 @@ def make_learner(
     parameters: Any = {name: value for name, value in options.items() if name in KERNEL_OPTIONS}
     if method == "adaptive" and smoothness is None and "lam" not in options:
         smoothness = ADAPTIVE_SMOOTHNESS
-    graph_kernel = GraphKernel(graph, kernel, smoothness, **parameters)  # checked even where it is not used
+    graph_kernel = GraphKernel(
+        graph, kernel_of(method, kernel), smoothness, **parameters
+    )  # checked even where it is not used
     if method == "weighted-majority":
         return WeightedMajority(graph, history)
     if method == "weighted-tree":

@@ -30,6 +30,10 @@ METHODS = {
     "fastonl-fifo, K6": {"kernel": "K6"},
     "relaxation": {},
     "approximate": {},
+    "perceptron": {},
+    "perceptron, sampled": {"predict": "sample"},
+    "perceptron, K2": {"kernel": "K2"},
+    "perceptron, single precision": {"dtype": "float32"},
     "weighted-majority": {},
     "weighted-majority, sampled": {"predict": "sample"},
     "weighted-tree": {},
@@ -44,7 +48,8 @@ def make(request):
 
     make.samples = METHODS[request.param].get("predict") == "sample"
     make.guesses = request.param == "weighted-majority" or make.samples
-    make.balances = METHODS[request.param].get("kernel") == "K6"  # which knows that labels should be balanced
+    default = "K6" if request.param.startswith("perceptron") else "K2"
+    make.balances = METHODS[request.param].get("kernel", default) == "K6"  # which knows that labels should be balanced
     make.options = {"method": request.param.split(",")[0], **METHODS[request.param]}
     return make
 
@@ -392,7 +397,7 @@ def test_repr(make, karate):
 def test_what_was_forgotten_leaves_nothing_behind(make, karate, seed):
     """All but one node, in any order: what is left is as if only that one had been learned at once."""
     rng = random.Random(seed)
-    fine = {"epsilon": 1e-12} if make.options["method"].startswith("fastonl") else {}
+    fine = {"epsilon": 1e-12} if make.options["method"].startswith(("fastonl", "perceptron")) else {}
     model = make(karate, ["a", "b"], **fine)
     nodes = rng.sample(range(34), 12)
     model.run([(node, "ab"[node % 2]) for node in nodes])
@@ -407,19 +412,19 @@ def test_what_was_forgotten_leaves_nothing_behind(make, karate, seed):
     assert learner.history.label_counts.tolist() == counts
     if hasattr(learner, "gradients"):
         gradients = learner.gradients
-        assert [u for u in range(34) if gradients.has(u)] == [last]
-        assert gradients.sums(2) == pytest.approx(gradients.read(last, 2) / gradients.scale(last), abs=1e-6)
-        assert gradients.used_trace == pytest.approx(gradients.diagonal(last), rel=1e-6)
-        squared = float((gradients.read(last, 2) / gradients.scale(last)) @ gradients.read(last, 2)) / gradients.scale(
-            last
-        )
+        # A perceptron stores nothing of a node that it predicted right.
+        stored = [last] if gradients.has(last) or make.options["method"] != "perceptron" else []
+        assert [u for u in range(34) if gradients.has(u)] == stored
+        gradient = gradients.read(last, 2) / (gradients.scale(last) if stored else 1.0)
+        assert gradients.sums(2) == pytest.approx(gradient, abs=1e-6)
+        assert gradients.used_trace == pytest.approx(gradients.diagonal(last), rel=1e-6, abs=1e-9)
+        squared = float(gradient @ gradient)
         near = 1e-2 if "dtype" in make.options else 1e-3 if fine else 1e-9  # scores are pushed, not exact
-        assert gradients.energy == pytest.approx(
-            squared * gradients.diagonal(last), abs=near * gradients.diagonal(last)
-        )
+        diagonal = gradients.diagonal(last)
+        assert gradients.energy == pytest.approx(squared * diagonal, abs=near * (diagonal or 1.0))
     if hasattr(learner, "diffusion"):
         H, Z, R, B = dense(model)
-        assert np.flatnonzero(np.abs(B).sum(axis=1)).tolist() == [last]
+        assert np.flatnonzero(np.abs(B).sum(axis=1)).tolist() == stored
         assert_allclose(H @ Z + R, B, atol=1e-4 * np.abs(H).max())
     model.forget(last)
     fresh = make(karate, ["a", "b"], **fine)
