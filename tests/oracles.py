@@ -234,6 +234,29 @@ def relaxation(M, stream, k, trace):
     return labels, distributions, losses, G, A
 
 
+def perceptron_gradients(M, G, t, y, known, tolerance):
+    """What a perceptron may store of node t when it learns label y: one gradient for each label that is tied for best.
+
+    G has a column for each node, in which nothing is stored of t; `known` labels can be predicted.
+    """
+    identity = np.eye(len(G))
+    if known == 0:
+        return [-identity[y]]
+    v = G[:known] @ M[:, t]
+    tied = np.flatnonzero(v <= v.min() + tolerance * (np.abs(G) @ np.abs(M[:, t])).max())
+    return [identity[predicted] - identity[y] for predicted in tied]
+
+
+def perceptron_mistakes(M, labels, k):
+    """The most mistakes that a perceptron can make on all nodes, where M is exact and all k labels are known.
+
+    The functions F[j, i] = 1 if labels[i] == j else 0, minus 1 / k, tell the labels apart by a margin of 1. Their
+    squared norm is the trace of F inv(M) F^T.
+    """
+    F = np.eye(k)[:, labels] - 1 / k
+    return 2 * np.diag(M).max() * np.trace(F @ np.linalg.solve(M, F.T))
+
+
 def scores(M, gradients):
     """G @ M, one row per node: smaller is better."""
     return (gradients @ M).T

@@ -17,7 +17,7 @@ from nx_fastonl.labeling.stream import online_node_labeling
 from nx_fastonl.learners.registry import METHOD_OPTIONS
 
 # On graphs with more nodes than this, these methods need n^2 numbers in memory, or hours.
-METHOD_MAX_NODES = {"relaxation": 3_000, "approximate": 3_000, "fastonl-fifo": 20_000}
+METHOD_MAX_NODES = {"relaxation": 3_000, "approximate": 3_000, "fastonl-fifo": 20_000, "perceptron": 20_000}
 
 SMOOTHNESSES = (0.01, 0.05, 0.15, 0.5, 0.9, 2.0, 5.0, 20.0)
 # The values of lambda / n that each kernel runs with. Below 0.05, K1 spreads mass over the whole graph, and a run takes

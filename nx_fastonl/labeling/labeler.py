@@ -83,12 +83,12 @@ class OnlineNodeLabeler:
         The kernel's parameters: see `kernel_column`.
     epsilon : float, optional
         For the two FastONL methods and ``"perceptron"``: a node is pushed only while its residual exceeds this, per
-        neighbour. By default 0.1 / n, as in the paper. A larger value is faster and less accurate. Both FastONL methods have
-        the same bound on the error of scores; ``"fastonl-fifo"`` is often further below it. Where few labels are known,
-        or all of them are learned by `fit` or `learn_many`, a tenth of the default is usually more accurate.
-        ``"laplacian"`` and ``"augmented-laplacian"`` do not scale by degrees: with the same epsilon they reach further
-        than the other kernels, and take longer. With ``"laplacian"``, ``"fastonl"`` lets nodes with few neighbours keep
-        more than this, as far as the bound allows.
+        neighbour. By default 0.1 / n, as in the paper, and 0.01 / n for ``"perceptron"``. A larger value is faster and
+        less accurate. Both FastONL methods have the same bound on the error of scores; ``"fastonl-fifo"`` is often
+        further below it. Where few labels are known, or all of them are learned by `fit` or `learn_many`, a tenth of
+        the default is usually more accurate. ``"laplacian"`` and ``"augmented-laplacian"`` do not scale by degrees:
+        with the same epsilon they reach further than the other kernels, and take longer. With ``"laplacian"``,
+        ``"fastonl"`` lets nodes with few neighbours keep more than this, as far as the bound allows.
     trace : {"estimate", "paper", "exact"} or float, default "estimate"
         The trace of the kernel matrix. A larger trace gives flatter distributions. ``"estimate"`` takes a sample;
         ``"paper"`` is k n^2, as in the paper's experiments: almost uniform distributions, which hardly matters for

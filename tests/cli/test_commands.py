@@ -256,7 +256,7 @@ class TestDemo:
     def test_plain_text(self, call, tmp_path):
         lines = call("demo").stdout.splitlines()
         assert lines[0].split() == ["method", "accuracy", "mistakes", "seconds"]
-        assert [line.split()[0] for line in lines[1:7]] == list(get_args(Method))
+        assert [line.split()[0] for line in lines[1:8]] == list(get_args(Method))
         assert lines[-1] == "Picture of the error rates: nx-fastonl-demo.png"
         assert (tmp_path / "nx-fastonl-demo.png").read_bytes().startswith(b"\x89PNG")
 

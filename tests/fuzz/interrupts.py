@@ -31,6 +31,7 @@ MODELS = {
     "fastonl-fifo, symmetrized": {"symmetrized": True, "trace": "paper"},
     "relaxation": {},
     "approximate": {"trace": "paper"},
+    "perceptron": {},
     "weighted-majority": {},
     "weighted-tree": {},
 }

@@ -15,7 +15,7 @@ def certificates(draw):
     """A labeler that has learned something, and certificates of some nodes."""
     G = inputs.graph(draw, max_nodes=7)
     try:
-        model = labeler(draw, G, ("fastonl",))
+        model = labeler(draw, G, ("fastonl", "perceptron"))
     except REFUSALS:
         return False
     nodes = draw.some(G)

@@ -108,6 +108,7 @@ def _arguments(draw, folder):
                         "weighted-tree",
                         "approximate",
                         "fastonl-fifo",
+                        "perceptron",
                         "x",
                         "",
                     ]
