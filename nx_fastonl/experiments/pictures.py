@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from itertools import cycle
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -10,7 +11,7 @@ import numpy as np
 from nx_fastonl.experiments.base import Experiment
 from nx_fastonl.plotting.curves import plot_bands
 from nx_fastonl.plotting.save import save_figure
-from nx_fastonl.plotting.style import COLOURS
+from nx_fastonl.plotting.style import LINE_COLOURS
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -52,7 +53,7 @@ def draw_bars(records: pd.DataFrame, all_records: pd.DataFrame, ax: Axes, y: str
     """A bar for each method, with a whisker of one standard deviation over trials."""
     groups = records.groupby("method", sort=False)[y]
     means, deviations = groups.mean(), groups.std().fillna(0.0)
-    colours = dict(zip(all_records["method"].unique(), COLOURS, strict=False))
+    colours = dict(zip(all_records["method"].unique(), cycle(LINE_COLOURS), strict=False))
     ax.barh(list(means.index), means, xerr=deviations, color=[colours[method] for method in means.index])
     ax.invert_yaxis()
     if logarithmic:
