@@ -331,13 +331,12 @@ def expert_features(W, labels, u, k, smoothness, absorption=1.0):
     known = np.array(sorted(labels), dtype=int)
     y = np.array([labels[v] for v in known], dtype=int)
     frequencies = (np.bincount(y, minlength=k) + 1.0) / (len(y) + k)
-    S = np.where(D > 0, D, 1.0 / smoothness)
     H = np.diag(np.where(D > 0, smoothness * D, 1.0)) + np.diag(D) - W
     H[known, known] += absorption * D[known]
     B = np.zeros((n, k))
-    B[known, y] = np.sqrt(S[known])
+    B[known, y] = 1.0
     votes = np.linalg.solve(H, B)[u]
-    least = 1e-13 * max(votes.sum(), np.sqrt(S[u]) * np.linalg.inv(H)[u, u])
+    least = 1e-13 * max(votes.sum(), np.linalg.inv(H)[u, u])
     mass = B.sum(axis=0)
     centred = votes - votes.sum() * mass / mass.sum() if mass.sum() > 0 else votes
 

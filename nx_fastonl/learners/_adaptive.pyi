@@ -5,7 +5,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from nx_fastonl.graph._view import GraphView
-from nx_fastonl.kernels._scaling import Scaling
 from nx_fastonl.learners._diffusion import DiffusionRun
 from nx_fastonl.learners._history import LabelHistory
 from nx_fastonl.learners._mixture import Mixture
@@ -22,7 +21,6 @@ class DiffusionExpert:
         self,
         run: DiffusionRun,
         unlearned: SystemView,
-        scaling: Scaling,
         absorption: float,
         label_mass: NDArray[np.float64],
         others: DiffusionExpert | None,

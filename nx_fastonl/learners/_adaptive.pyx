@@ -8,7 +8,6 @@ import numpy as np
 
 from nx_fastonl._lib.typedefs cimport node_t
 from nx_fastonl.graph._view cimport GraphView
-from nx_fastonl.kernels._scaling cimport Scaling, s_of
 from nx_fastonl.learners._diffusion cimport DiffusionRun
 from nx_fastonl.learners._history cimport LabelHistory, drop_label, record_label
 from nx_fastonl.learners._mixture cimport Forecast, Mixture, mix, train
@@ -37,22 +36,21 @@ cdef double rounding = ROUNDING
 cdef class DiffusionExpert:
     """Labels that spread from learned nodes, which absorb what comes from others: two experts, raw and centred.
 
-    `label_mass` is the sum of s over the learned nodes of each label. Further diffusions follow as `others`.
+    `label_mass` says how much of all votes goes to each label: a node that is learned adds 1. Further diffusions follow
+    as `others`.
     """
 
     cdef DiffusionRun run
     cdef SystemView unlearned  # the system while no node is learned
-    cdef Scaling scaling
     cdef double absorption
     cdef double[::1] label_mass
     cdef DiffusionExpert others
 
     def __init__(
-        self, DiffusionRun run, SystemView unlearned, Scaling scaling, double absorption, double[::1] label_mass,
-        DiffusionExpert others,
+        self, DiffusionRun run, SystemView unlearned, double absorption, double[::1] label_mass, DiffusionExpert others,
     ):
-        self.run, self.unlearned, self.scaling = run, unlearned, scaling
-        self.absorption, self.label_mass, self.others = absorption, label_mass, others
+        self.run, self.unlearned, self.absorption = run, unlearned, absorption
+        self.label_mass, self.others = label_mass, others
 
     cdef int read(self, node_t u, Forecast forecast, const double[::1] frequencies, Py_ssize_t e) except -1 nogil:
         """Write the features of node u as rows e and e + 1, and so on."""
@@ -68,7 +66,7 @@ cdef class DiffusionExpert:
             forecast.features[e + 1, j] = self.run.row[j]
             if mass > 0.0:
                 forecast.features[e + 1, j] -= total * self.label_mass[j] / mass
-        least = rounding * max(size, s_of(self.scaling, u) * self.run.own)
+        least = rounding * max(size, self.run.own)
         to_log_shares(forecast.features[e], k, frequencies, least)
         to_log_shares(forecast.features[e + 1], k, frequencies, least)
         return self.others.read(u, forecast, frequencies, e + 2) if self.others is not None else 0
@@ -79,19 +77,17 @@ cdef class DiffusionExpert:
 
     cdef void place(self, node_t u, Py_ssize_t y, double sign) noexcept nogil:
         """Add label y as a source at node u, or take it away."""
-        cdef double mass = sign * s_of(self.scaling, u)
-        self.label_mass[y] += mass
-        self.run.place(u, y, mass)
+        self.label_mass[y] += sign
+        self.run.place(u, y, sign)
         if self.others is not None:
             self.others.place(u, y, sign)
 
     cdef void absorb(self, node_t u, bint learned) noexcept nogil:
         """Let node u absorb what comes from others, or no longer."""
         cdef double pivot = pivot_of(self.unlearned, u, self.unlearned.stops[u] - self.unlearned.starts[u])
-        cdef double mass = s_of(self.scaling, u)
         if self.absorption > 0.0:
             self.run.absorb(u, pivot + (self.absorption * degree_of(self.unlearned, u) if learned else 0.0))
-        self.run.weigh(0.0 if learned else mass, mass if learned else 0.0)
+        self.run.weigh(not learned, learned)
         if self.others is not None:
             self.others.absorb(u, learned)
 

@@ -89,7 +89,7 @@ class AdaptiveLearner(Learner):
         self._label_mass = [np.zeros(1) for _ in kernels]
         self.counts = NeighborCounts(len(self.graph), self.graph.mean_weight, half_life)
         start = np.zeros(len(self.names))
-        start[0] = 1.0
+        start[:2] = 0.5
         self.mixture = Mixture(start.tolist(), PRECISION, half_life)
         self._thresholds: dict[float, tuple[int, float]] = {}  # of prediction sets: after how many arrivals, and what
         self.lock = threading.RLock()  # held while anything changes or is read
@@ -129,9 +129,7 @@ class AdaptiveLearner(Learner):
                 diffusion.settle()
                 kernel = diffusion.kernel
                 run = diffusion.run(workspace)
-                expert = _adaptive.DiffusionExpert(
-                    run, kernel.system.view, kernel.scaling, diffusion.absorption, mass, expert
-                )
+                expert = _adaptive.DiffusionExpert(run, kernel.system.view, diffusion.absorption, mass, expert)
             yield _adaptive.AdaptiveEngine(
                 self.history, self.graph.view, self.counts, self.mixture, expert, self._places
             )

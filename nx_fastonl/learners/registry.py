@@ -40,7 +40,7 @@ SINGLE_PRECISION_RANGE = (1e-20, 1e20)
 # Where a push settles a smaller fraction of its mass, numbers of 24 bits do not notice it, and pushes never end.
 SMALLEST_SINGLE_PRECISION = 1e-6
 # The epsilon of the adaptive learner's diffusion, times n, and its smoothness.
-ADAPTIVE_EPSILON, ADAPTIVE_SMOOTHNESS = 0.03, 0.05
+ADAPTIVE_EPSILON, ADAPTIVE_SMOOTHNESS = 0.03, 0.03
 DEFAULT_EXPERTS = ("diffusion", *NEIGHBOR_EXPERTS)
 # More trees, or terms of the series, would take hours on any graph.
 MAX_TREES, MAX_TERMS = 1_000_000, 1_000_000_000

@@ -73,7 +73,7 @@ def test_features_are_those_of_their_definitions(data, G, k, smoothness):
 def test_weights_and_probabilities_follow_the_log_loss(data, G, k, forgetting):
     model = adaptive(G, classes=range(k), forgetting=forgetting)
     fading = 1.0 if forgetting is None else 0.5 ** (1.0 / forgetting)
-    mixture = oracles.Mixture([1.0] + [0.0] * 6, 10.0, fading)
+    mixture = oracles.Mixture([0.5, 0.5] + [0.0] * 5, 10.0, fading)
     for node in data.draw(st.permutations(list(G))):
         features, label = features_of(model, node), data.draw(st.integers(0, k - 1))
         top, mixed = model.predict_one(node), mixture.mixed(features)
