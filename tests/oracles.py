@@ -324,13 +324,14 @@ def tree_on_a_line(parents, weights):
     return distance
 
 
-def expert_features(W, labels, u, k, smoothness, absorption=1.0):
+def expert_features(W, labels, u, k, smoothness, absorption=1.0, frequencies=None):
     """What each expert of the adaptive learner says of node u, from definitions. `labels` is {node: label}, learned."""
     n = len(W)
     D = W.sum(axis=1)
     known = np.array(sorted(labels), dtype=int)
     y = np.array([labels[v] for v in known], dtype=int)
-    frequencies = (np.bincount(y, minlength=k) + 1.0) / (len(y) + k)
+    if frequencies is None:
+        frequencies = label_frequencies(y, k)
     H = np.diag(np.where(D > 0, smoothness * D, 1.0)) + np.diag(D) - W
     H[known, known] += absorption * D[known]
     B = np.zeros((n, k))
@@ -368,6 +369,10 @@ def expert_features(W, labels, u, k, smoothness, absorption=1.0):
             np.log(frequencies),
         ]
     )
+
+
+def label_frequencies(labels, k):
+    return (np.bincount(labels, minlength=k) + 1.0) / (len(labels) + k)
 
 
 def _log_shares(votes, frequencies, least):

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import copy
+import math
 import random
 import threading
-from collections.abc import Callable, Hashable, Iterable, Sequence
+from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from itertools import islice
 from numbers import Integral
 from typing import Any, Literal, NamedTuple, Unpack
@@ -14,7 +15,7 @@ import networkx as nx
 import numpy as np
 from numpy.typing import NDArray
 
-from nx_fastonl._lib.checks import a_few, check_fraction, check_whole, shortened
+from nx_fastonl._lib.checks import a_few, check_fraction, check_positive, check_whole, shortened
 from nx_fastonl._lib.progress import in_batches, with_progress
 from nx_fastonl.batch.rows import rows_of
 from nx_fastonl.graph.convert import as_csr_graph
@@ -25,6 +26,7 @@ from nx_fastonl.labeling.labels import Labels, PlainLabels, checked_label, disti
 from nx_fastonl.labeling.sequence import LabelSequence
 from nx_fastonl.learners._history import LabelHistory
 from nx_fastonl.learners.adaptive import AdaptiveLearner
+from nx_fastonl.learners.base import Learner
 from nx_fastonl.learners.registry import KERNEL_METHODS, LabelerOptions, Method, kernel_of, make_learner
 
 __all__ = ["OnlineNodeLabeler"]
@@ -652,6 +654,13 @@ class OnlineNodeLabeler:
         >>> model.learn_many({0: "Mr. Hi", 1: "Mr. Hi"}).learn_many({33: "Officer"}).n_learned
         3
         """
+        self._learn_together(labels, lambda learner, rows, numbers: learner.learn_many(rows, numbers))
+        return self
+
+    def _learn_together(
+        self, labels: Labels, learn_many: Callable[[Learner, NDArray[np.int32], NDArray[np.int32]], None]
+    ) -> None:
+        """Learn these labels, all or none, by this call of the learner."""
         new_labels: dict[int, Hashable] = {}
         for node, label in label_stream(labels, self._graph)[0]:
             u = self._graph.index(node)
@@ -667,13 +676,12 @@ class OnlineNodeLabeler:
         def learn(knowledge: Knowledge, entries: list[LabelEntry]) -> int | None:
             again = knowledge.first_learned(rows)
             if again is None:
-                knowledge.learner.learn_many(rows, knowledge.numbers(entries))
+                learn_many(knowledge.learner, rows, knowledge.numbers(entries))
             return again
 
         again = self._change(list(new_labels), list(new_labels.values()), learn)
         if again is not None:
             raise ValueError(self._learned_before(again))
-        return self
 
     def forget(self, node: Hashable) -> None:
         """Forget the label of a node, as if it had never been learned.
@@ -721,13 +729,19 @@ class OnlineNodeLabeler:
         if self._change([], [], forget) is not None:
             raise ValueError(f"node {shortened(node)} was not learned, so there is nothing to forget")
 
-    def fit(self, labels: Labels) -> OnlineNodeLabeler:
+    def fit(self, labels: Labels, *, class_prior: Mapping[Hashable, float] | None = None) -> OnlineNodeLabeler:
         """Forget what was learned, then learn a set of labels at once, in no particular order.
+
+        ``method="adaptive"`` takes its time here: it solves its diffusions on the whole graph, and learns its weights
+        from known nodes whose labels are left out in turn. With few labels that is more accurate than `learn_many`.
 
         Parameters
         ----------
         labels : dict, iterable of pairs, or array
             As for `learn_many`.
+        class_prior : dict, optional
+            How frequent each label is among all nodes, where that is known: ``{label: frequency}``, of every label and
+            up to a factor. By default as frequent as among the known nodes. For ``method="adaptive"``.
 
         Returns
         -------
@@ -739,7 +753,8 @@ class OnlineNodeLabeler:
         networkx.NodeNotFound
             If a node is not in the graph.
         TypeError, ValueError
-            As `learn_many`. Nothing is changed then.
+            As `learn_many`, and if `class_prior` lacks a label or has a frequency that is not positive. Nothing is
+            changed then.
 
         See Also
         --------
@@ -755,11 +770,70 @@ class OnlineNodeLabeler:
         >>> right, len(G)
         (33, 34)
         """
-        fitted = self.clone().learn_many(labels)
+        fitted = self.clone()
+        fitted._learn_together(labels, lambda learner, rows, numbers: learner.fit(rows, numbers))
+        if class_prior is not None:
+            fitted._know_prior(class_prior)
         self._check_not_changing()
         with self._lock:
             self._knowledge = fitted._knowledge
         return self
+
+    def _know_prior(self, class_prior: Mapping[Hashable, float]) -> None:
+        knowledge = self._knowledge
+        learner = knowledge.learner
+        if not isinstance(learner, AdaptiveLearner):
+            raise ValueError(f'method {self._method!r} knows no class_prior; method="adaptive" does')
+        if not isinstance(class_prior, Mapping):
+            raise TypeError(f"class_prior must be a dict of labels and their frequencies, got {shortened(class_prior)}")
+        missing = [label for label in knowledge.classes if label not in class_prior]
+        unknown = [label for label in class_prior if knowledge.find(label) is None]
+        if missing or unknown:
+            raise ValueError(
+                f"class_prior must have a frequency for every label and no other; "
+                f"{'missing' if missing else 'unknown'}: {a_few(missing or unknown)}"
+            )
+        prior = [
+            check_positive(f"class_prior of {shortened(label)}", class_prior[label]) for label in knowledge.classes
+        ]
+        learner.know_prior(np.array(prior) / math.fsum(prior))
+
+    def reached(self, nodes: Iterable[Hashable] | None = None) -> list[bool]:
+        """Whether any learned label is in reach of each of these nodes: for ``method="adaptive"``.
+
+        A node that no label reaches, for instance in a component in which nothing was learned, is predicted to have the
+        most frequent label.
+
+        Parameters
+        ----------
+        nodes : iterable of nodes, optional
+            By default all nodes, in the order of the graph.
+
+        Returns
+        -------
+        list of bool
+
+        Raises
+        ------
+        networkx.NodeNotFound
+            If a node is not in the graph.
+        TypeError, ValueError
+            If `nodes` is a single node, or not iterable; if the method does not tell.
+
+        Examples
+        --------
+        >>> import networkx as nx
+        >>> import nx_fastonl as fo
+        >>> G = nx.Graph([(0, 1), (2, 3)])
+        >>> model = fo.OnlineNodeLabeler(G, method="adaptive").fit({0: "a"})
+        >>> model.reached([1, 2])
+        [True, False]
+        """
+        rows = np.array(rows_of(self._graph, nodes, "nodes"), dtype=np.int32)
+        found = self._knowledge.learner.reached(rows)
+        if found is None:
+            raise ValueError(f'method {self._method!r} does not tell which nodes labels reach; method="adaptive" does')
+        return [bool(is_reached) for is_reached in found]
 
     def run(self, labels: Labels, *, progress: bool = False) -> LabelSequence:
         """Predict the label of each arriving node, then learn its true label.

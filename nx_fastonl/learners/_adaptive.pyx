@@ -10,7 +10,7 @@ from nx_fastonl._lib.typedefs cimport node_t
 from nx_fastonl.graph._view cimport GraphView
 from nx_fastonl.learners._diffusion cimport DiffusionRun
 from nx_fastonl.learners._history cimport LabelHistory, drop_label, record_label
-from nx_fastonl.learners._mixture cimport Forecast, Mixture, mix, train
+from nx_fastonl.learners._mixture cimport Forecast, Mixture, judge, mix, train
 from nx_fastonl.learners._neighbors cimport NeighborCounts, cell_of, count, read_counts, rebase, reserve_for, stamp_of
 from nx_fastonl.learners._stream cimport Engine
 from nx_fastonl.push._system cimport SystemView, degree_of, pivot_of
@@ -52,6 +52,10 @@ cdef class DiffusionExpert:
         self.run, self.unlearned, self.absorption = run, unlearned, absorption
         self.label_mass, self.others = label_mass, others
 
+    def n_features(self):
+        """How many features it has, with those of the others."""
+        return 2 + (0 if self.others is None else self.others.n_features())
+
     cdef int read(self, node_t u, Forecast forecast, const double[::1] frequencies, Py_ssize_t e) except -1 nogil:
         """Write the features of node u as rows e and e + 1, and so on."""
         cdef Py_ssize_t j, k = forecast.k
@@ -67,7 +71,7 @@ cdef class DiffusionExpert:
             if mass > 0.0:
                 forecast.features[e + 1, j] -= total * self.label_mass[j] / mass
         least = rounding * max(size, self.run.own)
-        to_log_shares(forecast.features[e], k, frequencies, least)
+        forecast.reached |= to_log_shares(forecast.features[e], k, frequencies, least)
         to_log_shares(forecast.features[e + 1], k, frequencies, least)
         return self.others.read(u, forecast, frequencies, e + 2) if self.others is not None else 0
 
@@ -96,8 +100,11 @@ cdef class DiffusionExpert:
         return self.others.settle(u) if self.others is not None else 0
 
 
-cdef void to_log_shares(double[::1] votes, Py_ssize_t k, const double[::1] frequencies, double least) noexcept nogil:
-    """Replace votes by the logarithms of their shares, mixed with the label frequencies. Votes below `least` are 0."""
+cdef bint to_log_shares(double[::1] votes, Py_ssize_t k, const double[::1] frequencies, double least) noexcept nogil:
+    """Replace votes by the logarithms of their shares, mixed with the label frequencies; return if there are any votes.
+
+    Votes below `least` count as 0.
+    """
     cdef double total = 0.0
     cdef Py_ssize_t j
     for j in range(k):
@@ -108,6 +115,7 @@ cdef void to_log_shares(double[::1] votes, Py_ssize_t k, const double[::1] frequ
             (1.0 - frequency_share) * votes[j] / total + frequency_share * frequencies[j] if total > 0.0
             else frequencies[j]
         )
+    return total > 0.0
 
 
 @cython.final
@@ -131,7 +139,7 @@ cdef class AdaptiveEngine(Engine):
     cdef Mixture mixture
     cdef DiffusionExpert diffusions
     cdef Forecast forecast
-    cdef Py_ssize_t vote, compatibility, profile, degree, frequency
+    cdef Py_ssize_t n_diffused, vote, compatibility, profile, degree, frequency
     cdef double[::1] frequencies  # of the labels, each counted once more
     cdef double[::1] around  # weights of the edges to neighbours with each label
     cdef double[::1] factors, products
@@ -146,6 +154,7 @@ cdef class AdaptiveEngine(Engine):
         super().__init__(history)
         self.graph, self.counts, self.mixture, self.diffusions = graph, counts, mixture, diffusions
         self.forecast = Forecast(mixture.n_experts, counts.lanes)
+        self.n_diffused = 0 if diffusions is None else diffusions.n_features()
         self.vote, self.compatibility, self.profile, self.degree, self.frequency = places
         cdef double[:, ::1] memory = np.zeros((4, counts.lanes))
         self.frequencies, self.around, self.factors, self.products = memory[0], memory[1], memory[2], memory[3]
@@ -156,13 +165,16 @@ cdef class AdaptiveEngine(Engine):
         """Write down, from now on, the probabilities of the label predicted and of the true one."""
         self.told, self.n_told = probabilities, 0
 
-    def forecasts(self, const node_t[::1] nodes, double[:, ::1] probabilities, int32_t[::1] labels):
-        """Write the probabilities of the labels of these nodes, and the labels predicted."""
+    def forecasts(
+        self, const node_t[::1] nodes, double[:, ::1] probabilities, int32_t[::1] labels, unsigned char[::1] reached,
+    ):
+        """Write the probabilities of the labels of these nodes, the labels predicted, and if any label was in reach."""
         cdef Py_ssize_t i, j
         with nogil:
             for i in range(nodes.shape[0]):
                 self.read(nodes[i], self.history.k)
                 labels[i] = <int32_t> self.forecast.top
+                reached[i] = self.forecast.reached
                 for j in range(min(probabilities.shape[1], self.forecast.k)):
                     probabilities[i, j] = self.forecast.probabilities[j]
 
@@ -172,34 +184,33 @@ cdef class AdaptiveEngine(Engine):
         return np.array(self.forecast.features[:, : self.forecast.k])
 
     def features_without(self, const node_t[::1] nodes, double[:, :, ::1] features):
-        """What experts say of learned nodes, as if each were the only one whose label is not known.
+        """What experts say of learned nodes, as if the labels of these alone were not known; diffusions are not asked.
 
-        Diffusions are not asked: their features stay as they are.
+        The frequencies of labels are those with these nodes.
         """
-        cdef Py_ssize_t i, e, j, first = 0 if self.diffusions is None else features.shape[1]
-        cdef node_t u
-        for e in (self.vote, self.compatibility, self.profile, self.degree, self.frequency):
-            first = min(first, e) if e >= 0 else first
+        cdef Py_ssize_t i, e, j
         with nogil:
             self.forecast.k = self.history.k
+            self.read_frequencies()
             for i in range(nodes.shape[0]):
-                u = nodes[i]
-                count(self.counts, self.graph, self.history, u, self.history.marks[u] - 1, -1.0)
-                self.read_frequencies()
-                self.read_neighbors(u)
-                count(self.counts, self.graph, self.history, u, self.history.marks[u] - 1, 1.0)
-                for e in range(first, features.shape[1]):
+                count(self.counts, self.graph, self.history, nodes[i], self.history.marks[nodes[i]] - 1, -1.0)
+            for i in range(nodes.shape[0]):
+                self.read_neighbors(nodes[i])
+                for e in range(self.n_diffused, features.shape[1]):
                     for j in range(features.shape[2]):
                         features[i, e, j] = self.forecast.features[e, j]
+            for i in range(nodes.shape[0]):
+                count(self.counts, self.graph, self.history, nodes[i], self.history.marks[nodes[i]] - 1, 1.0)
 
     cdef int read(self, node_t u, Py_ssize_t k) except -1 nogil:
         self.forecast.k = self.history.k
+        self.forecast.reached = False
         if self.forecast.k > 0:
             self.read_frequencies()
             if self.diffusions is not None:
                 self.diffusions.read(u, self.forecast, self.frequencies, 0)
             self.read_neighbors(u)
-        mix(self.mixture, self.forecast, self.history)
+        mix(self.mixture, self.forecast, self.frequencies, self.history)
         return 0
 
     cdef void read_frequencies(self) noexcept nogil:
@@ -217,6 +228,7 @@ cdef class AdaptiveEngine(Engine):
         cdef double one = stamp_of(self.counts, self.history.n_arrivals)
         cdef int cell
         read_counts(self.counts, u, k, self.around)
+        self.forecast.reached |= self.counts.learned_neighbors[u] > 0
         if self.vote >= 0:
             for j in range(k):
                 self.forecast.features[self.vote, j] = self.around[j]
@@ -290,6 +302,7 @@ cdef class AdaptiveEngine(Engine):
                 for j in range(k):
                     feature[j] += log(self.products[j])
                     self.products[j] = 1.0
+        self.forecast.reached |= n_known > 0
         for j in range(k):
             feature[j] += log(self.products[j]) - n_known * log(self.factors[j])
             if n_known > 0:
@@ -347,6 +360,22 @@ cdef class AdaptiveEngine(Engine):
 
     cdef int settle(self, node_t u) except -1 nogil:
         return self.diffusions.settle(u) if self.diffusions is not None else 0
+
+
+def calibrate(AdaptiveEngine engine, const double[:, :, ::1] features, const int32_t[::1] labels):
+    """Learn how sure the mixture may be from what experts say of nodes whose labels were left out."""
+    cdef Py_ssize_t i, e, j
+    cdef Forecast forecast = engine.forecast
+    engine.mixture.reserve(labels.shape[0])
+    with nogil:
+        forecast.k, forecast.reached = engine.history.k, True
+        engine.read_frequencies()
+        for i in range(labels.shape[0]):
+            for e in range(features.shape[1]):
+                for j in range(forecast.k):
+                    forecast.features[e, j] = features[i, e, j]
+            mix(engine.mixture, forecast, engine.frequencies, engine.history)
+            judge(engine.mixture, forecast, labels[i])
 
 
 def take_back(AdaptiveEngine engine, const node_t[::1] nodes, Mixture mixture, Py_ssize_t k):

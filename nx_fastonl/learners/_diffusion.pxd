@@ -34,6 +34,7 @@ cdef class DiffusionStore:
     cdef readonly double least_allowance
     cdef readonly double largest_read_epsilon
     cdef readonly double mass  # the sum over nodes of the largest magnitude of their sources
+    cdef bint solved  # labels were known at once, and solved for: nodes need not be read far
     cdef readonly double largest_theta  # under which anything was settled
 
     cdef int bind(self, residuals, estimates, int64_t[::1] slot_owners) except -1

@@ -105,6 +105,7 @@ cdef class DiffusionStore:
         self.n_slots = 1
         self.n_additions = self.n_pushes = 0
         self.mass = self.largest_theta = 0.0
+        self.solved = False
         self.unsettled = np.zeros(MIN_LANES, dtype=np.uint8)
         self.resize(MIN_SLOTS, MIN_LANES)
 
@@ -224,9 +225,29 @@ cdef class DiffusionStore:
             self.n_pushes += nodes.shape[0]
         return worst
 
-    def accept(self, double theta):
-        """Take residuals of up to theta * allowance as settled."""
+    def accept(self, double theta, int64_t roundings=0):
+        """Take residuals of up to theta * allowance as settled; each may have been rounded this often."""
         self.largest_theta = max(self.largest_theta, theta)
+        self.n_pushes += roundings
+
+    def fill(self, SystemView system, Py_ssize_t first, const double[:, ::1] estimates, const double[:, ::1] residuals):
+        """Take the numbers of the labels from `first` on, a multiple of the width: a row for each node."""
+        cdef Py_ssize_t u, width = self.width, block, n_blocks = (estimates.shape[1] + width - 1) // width
+        self.reserve_slots(n_blocks * estimates.shape[0])
+        for block in range(n_blocks):
+            lanes = slice(block * width, (block + 1) * width)
+            Z, R = np.asarray(estimates)[:, lanes], np.asarray(residuals)[:, lanes]
+            rows = np.flatnonzero(Z.any(axis=1) | R.any(axis=1))
+            for u in rows.tolist():
+                slot_of(system, self, u, first // width + block)
+            slots = self._slots["index"][rows, first // width + block]
+            self.estimates[slots, : Z.shape[1]], self.residuals[slots, : R.shape[1]] = Z[rows], R[rows]
+
+    def count_sources(self, int64_t count, double mass):
+        """Count sources that were solved for, on the whole graph."""
+        self.solved = True
+        self.n_additions += count
+        self.mass += mass
 
     def read_epsilon(self):
         """The epsilon of the push that reads a node's scores."""
@@ -274,7 +295,7 @@ cdef class DiffusionStore:
         arrays = (*slots, np.array(self.slot_owners), self.residuals.copy(), self.estimates.copy())
         counts = (self.n_slots, self.n_additions, self.n_pushes)
         settings = (self.rate, self.least_allowance, self.largest_read_epsilon, self.single)
-        sums = (self.mass, self.largest_theta)
+        sums = (self.mass, self.largest_theta, self.solved)
         return _restored, (settings, arrays, np.array(self.unsettled), counts, sums)
 
 
@@ -288,7 +309,7 @@ def _restored(settings, arrays, unsettled, counts, sums):
     store.bind(residuals, estimates, slot_owners)
     store.unsettled = np.array(unsettled)
     store.n_slots, store.n_additions, store.n_pushes = counts
-    store.mass, store.largest_theta = sums
+    store.mass, store.largest_theta, store.solved = sums
     check_restored(residuals.shape == estimates.shape and len(residuals) == len(slot_owners), "diffusion")
     check_restored(store.width > 0 and slots.shape[1] > 0 and len(unsettled) >= store.lanes, "diffusion")
     check_restored(0 < store.n_slots <= len(slot_owners), "diffusion")
@@ -305,7 +326,7 @@ cdef inline double theta_of(DiffusionStore store) noexcept nogil:
 
 cdef inline double read_epsilon_of(DiffusionStore store) noexcept nogil:
     cdef double learned = store.n_additions / (READ_FRACTION * store.slots.shape[0])
-    return store.largest_read_epsilon * min(1.0, max(MIN_READ_FRACTION, learned))
+    return store.largest_read_epsilon * (1.0 if store.solved else min(1.0, max(MIN_READ_FRACTION, learned)))
 
 
 cdef inline float allowance_of(SystemView system, DiffusionStore store, Py_ssize_t u) noexcept nogil:

@@ -15,6 +15,7 @@ cdef class Forecast:
     cdef double[::1] probabilities  # the same, calibrated
     cdef Py_ssize_t k  # labels known; the forecast is about these
     cdef Py_ssize_t top  # the label predicted; -1 if none is known
+    cdef bint reached  # whether any learned label is near the node; otherwise the frequencies of labels are all
 
 
 @cython.final
@@ -25,10 +26,14 @@ cdef class Mixture:
     cdef double[::1] calibration  # offset and slope
     cdef double[:, ::1] calibration_precision
     cdef double[::1] nonconformity  # of the true label of each arrival: see `record`
+    cdef double[::1] offsets  # added to the scores of labels whose prior is known; empty otherwise
     cdef readonly int64_t n_steps  # entries of it that are used
     cdef double[:, ::1] factor  # scratch memory
     cdef double[::1] gradient
 
 
-cdef void mix(Mixture mixture, Forecast forecast, LabelHistory history) noexcept nogil
+cdef void mix(
+    Mixture mixture, Forecast forecast, const double[::1] frequencies, LabelHistory history,
+) noexcept nogil
+cdef void judge(Mixture mixture, Forecast forecast, Py_ssize_t y) noexcept nogil
 cdef void train(Mixture mixture, Forecast forecast, Py_ssize_t y) noexcept nogil

@@ -58,6 +58,7 @@ cdef class Mixture:
         self.calibration = np.array([0.0, 1.0])
         self.calibration_precision = CALIBRATION_PRECISION * np.eye(2)
         self.nonconformity = np.zeros(64)
+        self.offsets = np.empty(0)
         self.n_steps = 0
         self.factor, self.gradient = np.zeros((n, n)), np.zeros(n)
 
@@ -69,6 +70,20 @@ cdef class Mixture:
     def expert_weights(self):
         """How much each expert counts."""
         return np.array(self.weights)
+
+    def fit(self, weights, precision):
+        """Take weights that were learned otherwise, and the second derivative of the loss there."""
+        self.weights, self.precision = np.array(weights), np.array(precision)
+
+    def label_offsets(self, Py_ssize_t k):
+        """What is added to the scores of k labels."""
+        offsets = np.zeros(k)
+        offsets[: min(k, self.offsets.shape[0])] = self.offsets[:k]
+        return offsets
+
+    def know_prior(self, const double[::1] offsets):
+        """Add these numbers to the scores of the first labels."""
+        self.offsets = np.array(offsets)
 
     def reserve(self, Py_ssize_t count):
         """Make room for this many more arrivals."""
@@ -108,10 +123,11 @@ cdef class Mixture:
         settings = (np.array(self.start), self.start_precision, self.fading)
         weights = (np.array(self.weights), np.array(self.precision))
         calibration = (np.array(self.calibration), np.array(self.calibration_precision))
-        return _restored, (settings, (*weights, *calibration), np.array(self.nonconformity[: self.n_steps]))
+        told = (np.array(self.nonconformity[: self.n_steps]), np.array(self.offsets))
+        return _restored, (settings, (*weights, *calibration), *told)
 
 
-def _restored(settings, arrays, nonconformity):
+def _restored(settings, arrays, nonconformity, offsets):
     start, precision, fading = settings
     cdef Mixture mixture = Mixture(start, precision, 1.0)
     mixture.fading = fading
@@ -123,18 +139,23 @@ def _restored(settings, arrays, nonconformity):
     mixture.weights, mixture.precision = weights, precisions
     mixture.calibration, mixture.calibration_precision = calibration, calibration_precision
     mixture.nonconformity, mixture.n_steps = np.array(nonconformity), len(nonconformity)
+    mixture.offsets = np.array(offsets)
     return mixture
 
 
-cdef void mix(Mixture mixture, Forecast forecast, LabelHistory history) noexcept nogil:
+cdef void mix(
+    Mixture mixture, Forecast forecast, const double[::1] frequencies, LabelHistory history,
+) noexcept nogil:
     """From features to the label predicted and the labels' probabilities."""
     cdef Py_ssize_t e, j, k = forecast.k
     cdef double magnitude = 0.0, total = 0.0
     for j in range(k):
-        forecast.scores[j] = 0.0
-    for e in range(mixture.weights.shape[0]):
+        forecast.scores[j] = 0.0 if forecast.reached else -log(frequencies[j])
+    for e in range(mixture.weights.shape[0] if forecast.reached else 0):
         for j in range(k):
             forecast.scores[j] -= mixture.weights[e] * forecast.features[e, j]
+    for j in range(min(k, mixture.offsets.shape[0])):
+        forecast.scores[j] -= mixture.offsets[j]
     for j in range(k):
         magnitude = max(magnitude, fabs(forecast.scores[j]))
     forecast.top = best_label(forecast.scores, k, magnitude, history.counts, history.first_seen) if k > 0 else -1
@@ -164,7 +185,7 @@ cdef void calibrate(Mixture mixture, Forecast forecast) noexcept nogil:
         if j != forecast.top:
             others += forecast.mixed[j]
             second = max(second, forecast.mixed[j])
-    if others == 0.0:
+    if others == 0.0 or not forecast.reached:
         for j in range(k):
             forecast.probabilities[j] = forecast.mixed[j]
         return
@@ -176,13 +197,19 @@ cdef void calibrate(Mixture mixture, Forecast forecast) noexcept nogil:
 
 cdef void train(Mixture mixture, Forecast forecast, Py_ssize_t y) noexcept nogil:
     """Learn from the label revealed after a forecast. There must be room for one more arrival."""
+    judge(mixture, forecast, y)
+    if 1 < forecast.k and y < forecast.k and forecast.reached:
+        train_weights(mixture, forecast, y)
+
+
+cdef void judge(Mixture mixture, Forecast forecast, Py_ssize_t y) noexcept nogil:
+    """Learn from a label how sure the forecast might have been. There must be room for one more arrival."""
     if y >= forecast.k:  # no expert could have known it
         record(mixture, UNKNOWN_LABEL)
         return
     record(mixture, 0.0 if y == forecast.top else 1.0 - forecast.probabilities[y])
-    if forecast.k > 1:
+    if forecast.k > 1 and forecast.reached:
         train_calibration(mixture, logit_of_top(forecast), y == forecast.top)
-        train_weights(mixture, forecast, y)
 
 
 cdef void record(Mixture mixture, double nonconformity) noexcept nogil:

@@ -6,7 +6,7 @@ import math
 import threading
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -20,6 +20,7 @@ from nx_fastonl.learners._mixture import Mixture
 from nx_fastonl.learners._neighbors import NeighborCounts
 from nx_fastonl.learners.base import Answers, Certificate, Learner, summing_to_one
 from nx_fastonl.learners.diffusion import Diffusion
+from nx_fastonl.learners.fitting import LeftOut, fit_weights, leave_out, solve_votes, votes_without
 from nx_fastonl.learners.proof import BoundedRow, prove
 from nx_fastonl.push._workspace import Workspace
 
@@ -31,8 +32,19 @@ NEIGHBOR_EXPERTS = ("vote", "compatibility", "profile", "degree", "frequency")
 FEATURE_ROUNDING = 1e-11
 # Walks end at a learned node with probability 1/2. So labels spread as far as to the next learned nodes.
 ABSORPTION = 1.0
-# How slowly the weights move at the start: as if this many labels had agreed with them.
-PRECISION = 10.0
+# How slowly the weights move from where they start: in streams, and where labels are known at once.
+PRECISION, FIT_PRECISION = 10.0, 30.0
+# Where the weights start: of both experts of the first diffusion, and of others.
+START_OF_DIFFUSION = 0.5
+_START = {"profile": 0.2, "degree": 0.1}
+
+
+class Forecasts(NamedTuple):
+    """Of several nodes: probabilities of labels, the label predicted or -1, whether any label is in reach."""
+
+    probabilities: NDArray[np.float64]
+    labels: NDArray[np.int32]
+    reached: NDArray[np.bool_]
 
 
 class AdaptiveLearner(Learner):
@@ -43,6 +55,8 @@ class AdaptiveLearner(Learner):
     graph : CSRGraph
     kernels : dict
         ``{name: GraphKernel}`` of the diffusions. Each gives two experts: its votes, and the same centred.
+    fit_kernels : dict
+        The same for labels that are known at once.
     history : LabelHistory
     epsilon : float
         The paper's epsilon: see `Diffusion`.
@@ -68,6 +82,7 @@ class AdaptiveLearner(Learner):
         self,
         graph: CSRGraph,
         kernels: dict[str, GraphKernel],
+        fit_kernels: dict[str, GraphKernel],
         history: LabelHistory,
         *,
         epsilon: float,
@@ -76,7 +91,7 @@ class AdaptiveLearner(Learner):
         dtype: np.dtype[Any],
     ) -> None:
         self.graph, self.history = graph, history
-        self._kernels = kernels
+        self._kernels, self._fit_kernels = kernels, fit_kernels
         self._settings: dict[str, Any] = {
             "epsilon": epsilon,
             "experts": tuple(experts),
@@ -85,15 +100,21 @@ class AdaptiveLearner(Learner):
         }
         self.names = (*(name + kind for name in kernels for kind in ("", " centred")), *experts)
         self._places = tuple(self.names.index(name) if name in experts else -1 for name in NEIGHBOR_EXPERTS)
-        self.diffusions = [Diffusion(k, epsilon, dtype, absorption=ABSORPTION) for k in kernels.values()]
-        self._label_mass = [np.zeros(1) for _ in kernels]
+        self._diffuse(kernels)
         self.counts = NeighborCounts(len(self.graph), self.graph.mean_weight, half_life)
-        start = np.zeros(len(self.names))
-        start[:2] = 0.5
-        self.mixture = Mixture(start.tolist(), PRECISION, half_life)
+        self._start = np.array([_START.get(name, 0.0) for name in self.names])
+        self._start[:2] = START_OF_DIFFUSION if kernels else 1.0
+        self.mixture = Mixture(self._start.tolist(), PRECISION, half_life)
         self._thresholds: dict[float, tuple[int, float]] = {}  # of prediction sets: after how many arrivals, and what
         self.lock = threading.RLock()  # held while anything changes or is read
         self.reserve_labels(history.k)
+
+    def _diffuse(self, kernels: dict[str, GraphKernel]) -> None:
+        """Begin diffusions with these kernels."""
+        epsilon, dtype = self._settings["epsilon"], self._settings["dtype"]
+        self.diffusions = [Diffusion(kernel, epsilon, dtype, absorption=ABSORPTION) for kernel in kernels.values()]
+        # How much of all votes each label gets, up to a factor.
+        self._label_mass = [np.zeros(1) for _ in kernels]
 
     def __getstate__(self) -> dict[str, Any]:
         return {name: value for name, value in self.__dict__.items() if name != "lock"}
@@ -108,7 +129,7 @@ class AdaptiveLearner(Learner):
         self.__dict__.update(state, _label_mass=masses, lock=threading.RLock())
 
     def blank(self, history: LabelHistory) -> AdaptiveLearner:
-        return AdaptiveLearner(self.graph, self._kernels, history, **self._settings)
+        return AdaptiveLearner(self.graph, self._kernels, self._fit_kernels, history, **self._settings)
 
     def reserve_labels(self, k: int) -> None:
         with self.lock:
@@ -150,6 +171,53 @@ class AdaptiveLearner(Learner):
                 self._thresholds.clear()
                 raise
 
+    def fit(self, rows: NDArray[np.int32], labels: NDArray[np.int32]) -> None:
+        """Learn labels that are known at once, where none was before.
+
+        Diffusions are solved on the whole graph. The weights are learned from known nodes whose labels are left out.
+        """
+        order = np.argsort(rows)
+        rows, labels = rows[order], labels[order]
+        with self.lock:
+            self._diffuse(self._fit_kernels)
+            self.reserve_labels(self.history.k)
+            self.reserve_labels(int(labels.max(initial=-1)) + 1)
+            self.counts.learn(self.graph.view, self.history, rows, labels)
+            for diffusion, mass in zip(self.diffusions, self._label_mass, strict=True):
+                mass[: self.k] = solve_votes(diffusion, rows, labels, self.k)
+            left_out = leave_out(rows, labels)
+            if len(left_out.rows) == 0:
+                return
+            features = self._features_without(left_out, np.bincount(labels, minlength=self.k))
+            self.mixture.fit(*fit_weights(features, left_out.labels, self._start, FIT_PRECISION))
+            with self._engine() as engine:
+                _adaptive.calibrate(engine, features, left_out.labels)
+
+    def _features_without(self, left_out: LeftOut, counts: NDArray[np.int64]) -> NDArray[np.float64]:
+        """What experts say of known nodes whose labels are left out in turn."""
+        features = np.zeros((len(left_out.rows), len(self.names), self.k))
+        with self._engine() as engine:
+            for fold in left_out.in_folds():
+                found = np.empty((len(fold), *features.shape[1:]))
+                engine.features_without(left_out.rows[fold], found)
+                features[fold] = found
+        frequencies = self.counts.frequencies(self.k, self.history.n_arrivals)
+        for i, diffusion in enumerate(self.diffusions):
+            votes = votes_without(diffusion, left_out, counts)
+            features[:, 2 * i] = log_shares(votes, frequencies)
+            features[:, 2 * i + 1] = log_shares(self._centred(i, votes), frequencies)
+        return features
+
+    def _centred(self, i: int, votes: NDArray[np.float64]) -> NDArray[np.float64]:
+        """Votes of diffusion i minus what each label would get of them if labels meant nothing."""
+        mass = self._label_mass[i][: self.k]
+        return np.asarray(votes - votes.sum(axis=-1, keepdims=True) * mass / mass.sum())
+
+    def know_prior(self, prior: NDArray[np.float64]) -> None:
+        """Scale probabilities by how much more frequent labels are than among the learned nodes."""
+        frequencies = self.counts.frequencies(self.k, self.history.n_arrivals)
+        self.mixture.know_prior(np.log(prior) - np.log(frequencies))
+
     def forget(self, u: int) -> None:
         with self._engine() as engine:
             _stream.forget(engine, u)
@@ -167,7 +235,7 @@ class AdaptiveLearner(Learner):
         return None if found < 0 else found
 
     def best_of_each(self, rows: NDArray[np.int32]) -> NDArray[np.int32]:
-        return self._forecasts(rows, 0)[1]
+        return self._forecasts(rows, 0).labels
 
     def draw(self, u: int, number: float) -> int | None:
         below = np.cumsum(self.probabilities(u))
@@ -178,16 +246,16 @@ class AdaptiveLearner(Learner):
         )
 
     def probabilities(self, u: int) -> NDArray[np.float64]:
-        return self._forecasts(np.array([u], dtype=np.int32), self.k)[0].ravel()
+        return self._forecasts(np.array([u], dtype=np.int32), self.k).probabilities.ravel()
 
     def probabilities_of_each(self, rows: NDArray[np.int32], k: int) -> NDArray[np.float64]:
-        found = self._forecasts(rows, k)[0]
+        found = self._forecasts(rows, k).probabilities
         return summing_to_one(found) if k < self.k else found  # a label has just joined
 
     def prediction_sets(self, rows: NDArray[np.int32], coverage: float) -> list[NDArray[np.int32]]:
         """Labels whose probability is not too small for this coverage; always with the label predicted."""
         with self.lock:
-            probabilities, labels = self._forecasts(rows, self.k)
+            probabilities, labels, _ = self._forecasts(rows, self.k)
             threshold = self._threshold(coverage)
         return [
             np.union1d(np.flatnonzero(1.0 - row <= threshold), label[label >= 0]).astype(np.int32)
@@ -201,11 +269,15 @@ class AdaptiveLearner(Learner):
         self._thresholds[coverage] = (self.mixture.n_steps, threshold)
         return threshold
 
-    def _forecasts(self, rows: NDArray[np.int32], k: int) -> tuple[NDArray[np.float64], NDArray[np.int32]]:
+    def reached(self, rows: NDArray[np.int32]) -> NDArray[np.bool_]:
+        return self._forecasts(rows, 0).reached
+
+    def _forecasts(self, rows: NDArray[np.int32], k: int) -> Forecasts:
         probabilities, labels = np.zeros((len(rows), k)), np.empty(len(rows), dtype=np.int32)
+        reached = np.zeros(len(rows), dtype=np.uint8)
         with self._engine() as engine:
-            engine.forecasts(rows, probabilities, labels)
-        return probabilities, labels
+            engine.forecasts(rows, probabilities, labels, reached)
+        return Forecasts(probabilities, labels, reached.astype(np.bool_))
 
     def certify(self, u: int, max_operations: int) -> Certificate:
         """The label that the mixture, with its present weights, gives to node u on exact diffusions."""
@@ -213,6 +285,8 @@ class AdaptiveLearner(Learner):
             return Certificate(None, math.inf, 0.0, certain=False)
         with self._engine() as engine:
             features = engine.features_of(u)
+        if not self.reached(np.array([u], dtype=np.int32))[0]:
+            return Certificate(self.best(u), 0.0, math.inf, certain=False)
         return prove(self.diffusions, u, max_operations, lambda rows: self._judge(features, rows))
 
     def _judge(self, features: NDArray[np.float64], rows: list[BoundedRow]) -> Certificate:
@@ -222,14 +296,15 @@ class AdaptiveLearner(Learner):
         low, middle, high = features.copy(), features.copy(), features.copy()
         for i, (row, off) in enumerate(rows):
             share = self._label_mass[i][:k] / self._label_mass[i][:k].sum()
-            centred = row[:k] - row[:k].sum() * share
+            centred = self._centred(i, row[:k])
             off += _adaptive.ROUNDING * float(np.abs(row[:k]).sum())
             for e, votes, error in ((2 * i, row[:k], off), (2 * i + 1, centred, off * (1.0 + (k - 2) * share))):
                 bounds = share_bounds(votes, error, frequencies)
                 low[e], middle[e], high[e] = (np.log(mixed_with(frequencies, bound)) for bound in bounds)
         signs = weights >= 0.0
-        scores, lowest = weights @ middle, weights @ np.where(signs[:, None], low, high)
-        highest = weights @ np.where(signs[:, None], high, low)
+        offsets = self.mixture.label_offsets(k)
+        scores, lowest = weights @ middle + offsets, weights @ np.where(signs[:, None], low, high) + offsets
+        highest = weights @ np.where(signs[:, None], high, low) + offsets
         y = int(_relaxation.best(self.history, -scores, 0.0))
         others = np.arange(k) != y
         if k == 1:
@@ -251,6 +326,14 @@ class AdaptiveLearner(Learner):
     def weights(self) -> dict[str, float]:
         """How much each expert counts now."""
         return dict(zip(self.names, self.mixture.expert_weights.tolist(), strict=True))
+
+
+def log_shares(votes: NDArray[np.float64], frequencies: NDArray[np.float64]) -> NDArray[np.float64]:
+    """The logarithms of the shares of votes in each row, mixed with the label frequencies."""
+    votes = np.where(votes > _adaptive.ROUNDING * np.abs(votes).sum(axis=1, keepdims=True), votes, 0.0)
+    totals = votes.sum(axis=1, keepdims=True)
+    shares = np.where(totals > 0.0, votes / np.where(totals > 0.0, totals, 1.0), frequencies)
+    return np.log(mixed_with(frequencies, shares))
 
 
 def mixed_with(frequencies: NDArray[np.float64], shares: NDArray[np.float64]) -> NDArray[np.float64]:

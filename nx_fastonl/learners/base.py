@@ -70,6 +70,10 @@ class Learner(ABC):
     def learn_many(self, rows: NDArray[np.int32], labels: NDArray[np.int32]) -> None:
         """Learn labels of distinct nodes that were not learned before, in no particular order: all or none."""
 
+    def fit(self, rows: NDArray[np.int32], labels: NDArray[np.int32]) -> None:
+        """The same where nothing was learned before and the order means nothing, which may take more time."""
+        self.learn_many(rows, labels)
+
     @abstractmethod
     def best(self, u: int) -> int | None:
         """The best label, ties broken by the history. None means: guess at random, or there is no label yet."""
@@ -121,6 +125,10 @@ class Learner(ABC):
     @abstractmethod
     def forget(self, u: int) -> None:
         """Take the label of node `u`, which was learned, out again: all or nothing."""
+
+    def reached(self, rows: NDArray[np.int32]) -> NDArray[np.bool_] | None:  # noqa: ARG002  most learners do not tell
+        """Whether any learned label is in reach of each node; None if the learner does not tell."""
+        return None
 
     def certify(self, u: int, max_operations: int) -> Certificate | None:  # noqa: ARG002  most learners cannot
         """The label that the exact kernel gives to node u, as far as that can be proved; None if there is no proof."""

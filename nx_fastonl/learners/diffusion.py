@@ -114,6 +114,23 @@ class Diffusion:
         Z, R = (numbers[slots].reshape(len(slots), -1)[:, :k].astype(np.float64) for numbers in both)
         return Z, R
 
+    def absorb(self, rows: NDArray[np.int32]) -> None:
+        """Let these nodes absorb what comes from others, before anything has spread."""
+        self.pivots[rows] = self.kernel.system.pivots(rows) + self.absorption * self.kernel.graph.degrees[rows]
+
+    def take(self, first: int, estimates: NDArray[np.float64], residuals: NDArray[np.float64]) -> None:
+        """Take Z and R, which were solved for, of the labels from `first` on."""
+        neighbours = np.diff(self.kernel.graph.indptr)
+        residuals[neighbours == 0] = 0.0  # one step is exact there, up to rounding
+        self.store.fill(self.system.view, first, estimates, residuals)
+        allowances = np.maximum(neighbours, max(self.store.least_allowance, 1.0))
+        theta = float((np.abs(residuals).max(axis=1) / allowances).max(initial=0.0))
+        self.store.accept(theta * (1.0 + UNIT_ROUNDOFF), int(neighbours.max(initial=0)))
+
+    def count(self, rows: NDArray[np.int32]) -> None:
+        """Count these nodes, each with a mass of 1, as sources of what was taken."""
+        self.store.count_sources(len(rows), float(len(rows)))
+
     def run(self, workspace: Workspace) -> DiffusionRun:
         """The diffusion at work, for compiled loops."""
         return DiffusionRun(self.system.view, self.store, workspace, self.pivots)

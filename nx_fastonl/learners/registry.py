@@ -39,8 +39,8 @@ Method: TypeAlias = Literal[
 SINGLE_PRECISION_RANGE = (1e-20, 1e20)
 # Where a push settles a smaller fraction of its mass, numbers of 24 bits do not notice it, and pushes never end.
 SMALLEST_SINGLE_PRECISION = 1e-6
-# The epsilon of the adaptive learner's diffusion, times n, and its smoothness.
-ADAPTIVE_EPSILON, ADAPTIVE_SMOOTHNESS = 0.03, 0.03
+# The epsilon of the adaptive learner's diffusion, times n; its smoothness in streams, and for labels known at once.
+ADAPTIVE_EPSILON, ADAPTIVE_SMOOTHNESS, FIT_SMOOTHNESS = 0.03, 0.05, 0.01
 DEFAULT_EXPERTS = ("diffusion", *NEIGHBOR_EXPERTS)
 # More trees, or terms of the series, would take hours on any graph.
 MAX_TREES, MAX_TERMS = 1_000_000, 1_000_000_000
@@ -59,12 +59,13 @@ class LabelerOptions(KernelParameters, total=False):
     trees: int
 
 
-def _adaptive(kernel: GraphKernel, history: LabelHistory, options: LabelerOptions) -> Learner:
+def _adaptive(kernel: GraphKernel, fit_kernel: GraphKernel, history: LabelHistory, options: LabelerOptions) -> Learner:
     forgetting = options.get("forgetting")
     kernels, experts = _experts(kernel, options.get("experts", DEFAULT_EXPERTS))
     return AdaptiveLearner(
         kernel.graph,
         kernels,
+        {**kernels, "diffusion": fit_kernel} if "diffusion" in kernels else kernels,
         history,
         epsilon=_epsilon(kernel, options, times_n=ADAPTIVE_EPSILON),
         experts=experts,
@@ -193,7 +194,6 @@ def _trace(
 
 
 KERNEL_METHODS = {
-    "adaptive": _adaptive,
     "fastonl": _fastonl,
     "fastonl-fifo": _fastonl_fifo,
     "relaxation": _relaxation,
@@ -245,11 +245,13 @@ def make_learner(
     """The learner of this name; raises for an unknown one, and for options that are not its own."""
     check_options(method, options)
     parameters: Any = {name: value for name, value in options.items() if name in KERNEL_OPTIONS}
-    if method == "adaptive" and smoothness is None and "lam" not in options:
-        smoothness = ADAPTIVE_SMOOTHNESS
-    graph_kernel = GraphKernel(
-        graph, kernel_of(method, kernel), smoothness, **parameters
-    )  # checked even where it is not used
+    name = kernel_of(method, kernel)
+    if method == "adaptive":
+        given = smoothness is not None or parameters.get("lam") is not None
+        smoothnesses = (smoothness, smoothness) if given else (ADAPTIVE_SMOOTHNESS, FIT_SMOOTHNESS)
+        stream, fit = (GraphKernel(graph, name, value, **parameters) for value in smoothnesses)
+        return _adaptive(stream, fit, history, options)
+    graph_kernel = GraphKernel(graph, name, smoothness, **parameters)  # checked even where it is not used
     if method == "weighted-majority":
         return WeightedMajority(graph, history)
     if method == "weighted-tree":

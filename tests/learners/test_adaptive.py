@@ -73,9 +73,13 @@ def test_features_are_those_of_their_definitions(data, G, k, smoothness):
 def test_weights_and_probabilities_follow_the_log_loss(data, G, k, forgetting):
     model = adaptive(G, classes=range(k), forgetting=forgetting)
     fading = 1.0 if forgetting is None else 0.5 ** (1.0 / forgetting)
-    mixture = oracles.Mixture([0.5, 0.5] + [0.0] * 5, 10.0, fading)
+    mixture = oracles.Mixture([0.5, 0.5, 0.0, 0.0, 0.2, 0.1, 0.0], 10.0, fading)
     for node in data.draw(st.permutations(list(G))):
         features, label = features_of(model, node), data.draw(st.integers(0, k - 1))
+        if not model.reached([node])[0]:  # the label frequencies are all that is known
+            assert_allclose(list(model.predict_proba_one(node).values()), np.exp(features[-1]))
+            model.learn_one(node, label)
+            continue
         top, mixed = model.predict_one(node), mixture.mixed(features)
         assert mixed[top] >= mixed.max() * (1.0 - 1e-9)
         expected = mixture.probabilities(features, top)
@@ -104,19 +108,23 @@ def test_a_stream_is_the_same_as_one_by_one(data, G):
 
 @settings(max_examples=100, deadline=None)
 @given(st.data(), small_graphs(), st.sampled_from([1, 3, 20]))
-def test_features_without_a_node_are_those_after_forgetting_it(data, G, k):
-    """The experts that need no diffusion; and nothing is changed by asking."""
+def test_features_without_a_fold_are_those_of_the_other_labels(data, G, k):
+    """Of the experts that need no diffusion; label frequencies stay those of all. Nothing is changed by asking."""
     model = adaptive(G, classes=range(k))
-    labels = data.draw(known_labels(G, k, 2))
+    labels = data.draw(known_labels(G, k, 1))
     model.learn_many(labels)
-    learner, node = learner_of(model), data.draw(st.sampled_from(list(labels)))
+    learner, nodes = learner_of(model), list(G)
+    fold = sorted(data.draw(st.sets(st.sampled_from([nodes.index(node) for node in labels]), min_size=1)))
     before = model.predict_proba_many()
-    features = np.zeros((1, 7, k))
+    features = np.zeros((len(fold), 7, k))
     with learner._engine() as engine:
-        engine.features_without(np.array([learner.graph.index(node)], dtype=np.int32), features)
+        engine.features_without(np.array(fold, dtype=np.int32), features)
     assert_allclose(model.predict_proba_many(), before, atol=1e-12)
-    model.forget(node)
-    assert_allclose(features[0, 2:], features_of(model, node)[2:], atol=1e-9)
+    others = {nodes.index(node): y for node, y in labels.items() if nodes.index(node) not in fold}
+    frequencies = oracles.label_frequencies(list(labels.values()), k)
+    for u, found in zip(fold, features, strict=True):
+        expected = oracles.expert_features(oracles.adjacency(G), others, u, k, 0.1, frequencies=frequencies)
+        assert_allclose(relative(found[2:]), relative(expected[2:]), atol=1e-9)
 
 
 @settings(max_examples=100, deadline=None)
