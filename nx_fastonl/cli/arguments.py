@@ -201,14 +201,21 @@ def _add_experiment(parsers: Any) -> None:
         "of an earlier run in that folder are not computed again. Without NAME, lists\n"
         "the experiments.\n"
         "Needs the extra: pip install 'nx-fastonl[demo]'.",
-        ["", "accuracy --quick", "error-curves --graphs cora,citeseer --trials 5 --n-jobs 2 --out results"],
+        [
+            "",
+            "accuracy --quick",
+            "error-curves --graphs cora,citeseer --trials 5 --n-jobs 2 --out results",
+            "adaptive --graphs graphs/*.npz",
+        ],
     )
     parser.add_argument("name", metavar="NAME", nargs="?", help="the experiment")
     parser.add_argument(
         "--graphs",
         metavar="A,B,...",
+        nargs="+",
+        action="extend",
         type=lambda text: [name.strip() for name in text.split(",") if name.strip()],
-        help="datasets to run it on (default: the paper's)",
+        help="datasets, and .npz files of graphs, to run it on (default: the paper's)",
     )
     parser.add_argument(
         "--trials", metavar="N", type=_whole_number, help="runs of each task (default: 10, with --quick 2)"

@@ -241,8 +241,10 @@ def experiment(arguments: Any) -> None:
     """Run an experiment and show its summary, or list the experiments."""
     from nx_fastonl import experiments
 
-    name = arguments.name
+    name, graphs = arguments.name, arguments.graphs
     if name is None:
+        if graphs is not None:
+            raise UsageError("which experiment? Its name comes first, before --graphs")
         titles = {name: experiment.title for name, experiment in experiments.EXPERIMENTS.items()}
         if arguments.json:
             say_json(titles)
@@ -251,7 +253,7 @@ def experiment(arguments: Any) -> None:
         return
     frame = experiments.run(
         name,
-        graphs=arguments.graphs,
+        graphs=None if graphs is None else [graph for several in graphs for graph in several],
         trials=arguments.trials,
         quick=arguments.quick,
         n_jobs=arguments.n_jobs,

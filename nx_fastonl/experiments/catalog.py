@@ -9,10 +9,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from nx_fastonl._lib.checks import check_jobs, check_whole, shortened
-from nx_fastonl.experiments import labeling, pushes, tables
+from nx_fastonl.experiments import adaptive, labeling, pushes, tables
 from nx_fastonl.experiments.base import Experiment, Record, Task, Work
-from nx_fastonl.experiments.graphs import data_from
-from nx_fastonl.experiments.pictures import draw_bands, draw_bars, draw_experiment
+from nx_fastonl.experiments.graphs import data_from, graph_keys, graph_name
+from nx_fastonl.experiments.pictures import draw_bands, draw_bars, draw_experiment, draw_hindsight
 from nx_fastonl.experiments.runner import run_tasks
 
 if TYPE_CHECKING:
@@ -100,12 +100,21 @@ EXPERIMENTS: dict[str, Experiment] = {
         picture=partial(draw_bands, x="step", y="fraction_reached", by="graph"),
         summary=tables.mean_reach,
     ),
+    "adaptive": Experiment(
+        title="The adaptive learner against every kernel and smoothness in hindsight",
+        table="mean accuracy, calibration error, and seconds of CPU of the fastest trial",
+        graphs=LARGE,
+        tasks=adaptive.tasks,
+        work=adaptive.measure,
+        picture=draw_hindsight,
+        summary=tables.hindsight_table,
+    ),
 }
 
 
 def run(
     name: str,
-    graphs: Sequence[str] | str | None = None,
+    graphs: Sequence[str | os.PathLike[str]] | str | os.PathLike[str] | None = None,
     *,
     trials: int | None = None,
     quick: bool = False,
@@ -120,8 +129,9 @@ def run(
     ----------
     name : str
         The experiment, one of `EXPERIMENTS`.
-    graphs : str or sequence of str, optional
-        The datasets to run it on, by default those of the paper; see `nx_fastonl.datasets.DATASETS`.
+    graphs : str, path, or sequence of them, optional
+        What to run it on: names of `nx_fastonl.datasets.DATASETS`, by default the paper's; and paths of files
+        ``NAME.npz``, which the guide describes.
     trials : int, optional
         How many random orders of arrival, or sources, there are for each graph. By default 10.
     quick : bool, default False
@@ -141,13 +151,14 @@ def run(
     Returns
     -------
     pandas.DataFrame
-        One row per record, as in the CSV file.
+        One row per record, as in the CSV file. A graph from a file has its whole path there, and its name in tables
+        and pictures.
 
     Raises
     ------
     ValueError
-        If there is no such experiment or dataset, a number is out of range, or the CSV file in the folder holds
-        something else.
+        If there is no such experiment, dataset or file, a file holds no graph, two graphs have one name, a number is
+        out of range, or the CSV file in the folder holds something else.
     TypeError
         If `trials` or `n_jobs` is not a whole number.
     ConnectionError
@@ -172,7 +183,7 @@ def run(
     check_jobs("n_jobs", n_jobs)
     if graphs is None:
         graphs = QUICK if quick else experiment.graphs
-    chosen = [graphs] if isinstance(graphs, str) else list(dict.fromkeys(graphs))
+    chosen = graph_keys([graphs] if isinstance(graphs, str | os.PathLike) else graphs)
     if not chosen:
         raise ValueError("graphs is empty; leave it out to run on those of the paper")
     with data_from(data_home):
@@ -217,7 +228,7 @@ def summary(name: str, frame: pd.DataFrame) -> pd.DataFrame:
     >>> experiments.summary("nnz", frame).loc["karate", [0, 1, 2, 3, 4]].tolist()
     [0.029, 0.191, 0.706, 0.882, 1.0]
     """
-    return _experiment(name).summary(frame)
+    return _experiment(name).summary(frame.assign(graph=frame["graph"].map(graph_name)))
 
 
 def _experiment(name: str) -> Experiment:

@@ -1,16 +1,26 @@
-"""The graphs that tasks name: loaded once, from the folder that the run was given."""
+"""The graphs that tasks name: datasets, from the folder that the run was given, and files. The last one is kept."""
 
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator
+import zipfile
+import zlib
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
 from functools import lru_cache
+from pathlib import Path
 from typing import Any, cast
 
+import numpy as np
+from numpy.typing import NDArray
+
 from nx_fastonl import datasets
+from nx_fastonl._lib.checks import shortened
 from nx_fastonl.graph.csr import CSRGraph
+
+# A graph by this suffix is a file, any other a dataset.
+SUFFIX = ".npz"
 
 _folder: ContextVar[str | None] = ContextVar("_folder", default=None)
 
@@ -25,12 +35,98 @@ def data_from(folder: str | os.PathLike[str] | None) -> Iterator[None]:
         _folder.reset(token)
 
 
-def load_graph(name: str) -> tuple[CSRGraph, dict[Any, Any]]:
-    """The graph of this name and its labels."""
-    return _load(name, _folder.get() or os.environ.get(datasets.DATA_HOME))
+def graph_keys(graphs: Iterable[str | os.PathLike[str]]) -> list[str]:
+    """What tasks call these graphs: datasets by name, files by their whole path.
+
+    Raises if two have one name: tables could not tell them apart.
+    """
+    keys = dict.fromkeys(_key(graph) for graph in graphs)
+    by_name: dict[str, str] = {}
+    for key in keys:
+        other = by_name.setdefault(graph_name(key), key)
+        if other != key:
+            raise ValueError(f"two graphs have the name {graph_name(key)}: {shortened(other)} and {shortened(key)}")
+    return list(keys)
+
+
+def graph_name(key: str) -> str:
+    """What tables and pictures call this graph."""
+    return Path(key).stem if _is_file(key) else key
+
+
+def load_graph(key: str) -> tuple[CSRGraph, dict[Any, Any]]:
+    """The graph of this key and its labels."""
+    return _load(key, _folder.get() or os.environ.get(datasets.DATA_HOME))
+
+
+def load_labelled_graph(key: str) -> tuple[CSRGraph, dict[Any, Any]]:
+    """The graph of this key and its labels, of which there is at least one."""
+    graph, labels = load_graph(key)
+    if not labels:
+        raise ValueError(f"{key} has no labels; this experiment needs the array labels, with -1 for nodes without one")
+    return graph, labels
+
+
+def _key(graph: str | os.PathLike[str]) -> str:
+    # The whole path: a run that goes on with earlier results may be started in another folder.
+    key = os.fspath(graph) if isinstance(graph, os.PathLike) else graph
+    return str(Path(key).absolute()) if _is_file(key) else key
+
+
+def _is_file(key: object) -> bool:
+    return isinstance(key, str) and key.endswith(SUFFIX)
 
 
 @lru_cache(maxsize=1)  # the tasks of one graph follow each other
-def _load(name: str, folder: str | None) -> tuple[CSRGraph, dict[Any, Any]]:
-    data = datasets.load(name, data_home=folder)
+def _load(key: str, folder: str | None) -> tuple[CSRGraph, dict[Any, Any]]:
+    if _is_file(key):
+        return _read(Path(key))
+    data = datasets.load(key, data_home=folder)
     return cast(CSRGraph, data.graph), data.labels
+
+
+def _read(path: Path) -> tuple[CSRGraph, dict[Any, Any]]:
+    """The graph in a file, and its labels.
+
+    `indptr` and `indices` are compressed sparse rows, `weights` those of the edges, `labels` integers, -1 for a node
+    without one. Arcs that are not the same in both directions are made edges: of weight 1 without weights, otherwise
+    with the sum of the weights of both directions.
+    """
+    arrays = _arrays(path)
+    try:
+        graph = CSRGraph(arrays["indptr"], arrays["indices"], arrays.get("weights"), directed=True)
+        W = graph.to_scipy()
+        if (W != W.T).nnz == 0:
+            graph = CSRGraph(graph.indptr, graph.indices, graph.weights)
+        else:
+            graph = CSRGraph.from_scipy(W + W.T, weight="weight" if "weights" in arrays else None)
+        return graph, _labels(arrays.get("labels"), len(graph))
+    except (ValueError, TypeError) as error:
+        raise ValueError(f"{path}: {error}") from error
+
+
+def _arrays(path: Path) -> dict[str, NDArray[Any]]:
+    if not path.is_file():
+        raise ValueError(f"there is no file {path}")
+    try:
+        file = np.load(path)
+        if not isinstance(file, np.lib.npyio.NpzFile):
+            raise ValueError("one array alone")
+        with file:
+            arrays = {name: file[name] for name in ("indptr", "indices", "weights", "labels") if name in file}
+    except (ValueError, EOFError, OSError, zipfile.BadZipFile, zlib.error) as error:
+        raise ValueError(f"{path} is not a file of arrays, as numpy.savez writes it") from error
+    for name in ("indptr", "indices"):
+        if name not in arrays:
+            found = ", ".join(arrays) or "none of indptr, indices, weights, labels"
+            raise ValueError(f"{path} lacks the array {name}; it has {found}")
+    return arrays
+
+
+def _labels(labels: NDArray[Any] | None, n: int) -> dict[Any, Any]:
+    if labels is None:
+        return {}
+    if labels.shape != (n,) or labels.dtype.kind not in "iu":
+        found = f"an array of {labels.dtype} of shape {labels.shape}"
+        raise ValueError(f"labels must be an integer for each of the {n} nodes, -1 for none, got {found}")
+    return {u: label for u, label in enumerate(labels.tolist()) if label != -1}

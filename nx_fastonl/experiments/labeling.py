@@ -11,7 +11,7 @@ import numpy as np
 
 from nx_fastonl import datasets
 from nx_fastonl.experiments.base import Record, Task
-from nx_fastonl.experiments.graphs import load_graph
+from nx_fastonl.experiments.graphs import load_labelled_graph
 from nx_fastonl.labeling.sequence import LabelSequence
 from nx_fastonl.labeling.stream import online_node_labeling
 from nx_fastonl.learners.registry import METHOD_OPTIONS
@@ -34,18 +34,18 @@ CURVE_POINTS = 60
 
 
 def method_tasks(graph: str, trials: int) -> list[Task]:
-    n = len(load_graph(graph)[0])
+    n = len(load_labelled_graph(graph)[0])
     methods = [method for method in METHOD_OPTIONS if n <= METHOD_MAX_NODES.get(method, n)]
     return [{"graph": graph, "method": method, "trial": trial} for method, trial in product(methods, range(trials))]
 
 
 def measure_accuracy(task: Task) -> list[Record]:
-    sequence, seconds = _run(task, method=task["method"])
+    sequence, seconds = run_stream(task, method=task["method"])
     return [{"accuracy": sequence.accuracy, "seconds": seconds}]
 
 
 def measure_error_curve(task: Task) -> list[Record]:
-    sequence, _ = _run(task, method=task["method"])
+    sequence, _ = run_stream(task, method=task["method"])
     curve = sequence.error_curve
     seen = np.unique(np.geomspace(1, len(curve), CURVE_POINTS).round().astype(int)).tolist()
     return [{"nodes_seen": count, "error_rate": curve[count - 1]} for count in seen]
@@ -60,7 +60,7 @@ def smoothness_tasks(graph: str, trials: int) -> list[Task]:
 
 
 def measure_smoothness(task: Task) -> list[Record]:
-    sequence, _ = _run(task, kernel=task["kernel"], smoothness=task["smoothness"])
+    sequence, _ = run_stream(task, kernel=task["kernel"], smoothness=task["smoothness"])
     return [{"accuracy": sequence.accuracy}]
 
 
@@ -72,20 +72,26 @@ def epsilon_tasks(graph: str, trials: int) -> list[Task]:
 
 
 def measure_epsilon(task: Task) -> list[Record]:
-    n = len(load_graph(task["graph"])[0])
-    sequence, seconds = _run(task, method=task["method"], epsilon=task["epsilon_times_n"] / n)
+    n = len(load_labelled_graph(task["graph"])[0])
+    sequence, seconds = run_stream(task, method=task["method"], epsilon=task["epsilon_times_n"] / n)
     return [{"accuracy": sequence.accuracy, "seconds": seconds}]
 
 
-def _run(task: Task, **options: Any) -> tuple[LabelSequence, float]:
-    """Label the nodes in the random order of this trial; return the predictions and the seconds of CPU."""
-    graph, labels = load_graph(task["graph"])
+def label_stream(task: Task) -> list[tuple[Any, Any]]:
+    """The nodes and their labels in the random order of this trial; if the task has `arrivals`, so many."""
+    _, labels = load_labelled_graph(task["graph"])
     nodes = list(labels)
     order = np.random.default_rng(task["trial"]).permutation(len(nodes)).tolist()
-    label_stream = [(nodes[i], labels[nodes[i]]) for i in order]
+    return [(nodes[i], labels[nodes[i]]) for i in order[: task.get("arrivals")]]
+
+
+def run_stream(task: Task, **options: Any) -> tuple[LabelSequence, float]:
+    """Label the nodes in the random order of this trial; return the predictions and the seconds of CPU."""
+    graph, _ = load_labelled_graph(task["graph"])
+    stream = label_stream(task)
     _warm_up(options.get("method", "fastonl"))
     start = time.process_time()
-    sequence = online_node_labeling(graph, label_stream, seed=task["trial"], **options)
+    sequence = online_node_labeling(graph, stream, seed=task["trial"], **options)
     return sequence, time.process_time() - start
 
 

@@ -8,7 +8,9 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from nx_fastonl.experiments.adaptive import MOST_FREQUENT
 from nx_fastonl.experiments.base import Experiment
+from nx_fastonl.experiments.graphs import graph_name
 from nx_fastonl.plotting.curves import plot_bands
 from nx_fastonl.plotting.save import save_figure
 from nx_fastonl.plotting.style import LINE_COLOURS
@@ -33,7 +35,7 @@ def draw_experiment(experiment: Experiment, frame: pd.DataFrame, path: Path) -> 
     for i, graph in enumerate(graphs):
         ax = figure.add_subplot(rows, columns, i + 1)
         experiment.picture(frame[frame["graph"] == graph], frame, ax)
-        ax.set_title(graph)
+        ax.set_title(graph_name(graph))
     save_figure(figure, path)
 
 
@@ -60,3 +62,22 @@ def draw_bars(records: pd.DataFrame, all_records: pd.DataFrame, ax: Axes, y: str
         ax.set_xscale("log")
         ax.xaxis.set_minor_formatter("")
     ax.set_xlabel(y)
+
+
+def draw_hindsight(records: pd.DataFrame, _: pd.DataFrame, ax: Axes) -> None:
+    """A dot for each kernel and smoothness, and for `fastonl` and the adaptive learner, where the best pair is 0."""
+    means = records.groupby("method", sort=False)["accuracy"].mean().drop(MOST_FREQUENT)
+    best = means.drop(["adaptive", "fastonl"]).max()
+    lines = list(dict.fromkeys(_kernel(method) for method in means.index))
+    for method, accuracy in means.items():
+        line = lines.index(_kernel(str(method)))
+        ax.plot(accuracy - best, line, "o", color=COLOURS[min(line, 2)], alpha=0.7, clip_on=False)
+    ax.axvline(0.0, color="0.5", linestyle="--", linewidth=1.0)
+    ax.set_yticks(range(len(lines)), lines)
+    ax.invert_yaxis()
+    ax.set_xlabel("accuracy - best kernel and smoothness")
+
+
+def _kernel(method: str) -> str:
+    """The kernel of a pair; any other method is a line of its own."""
+    return method.partition(" at ")[0]

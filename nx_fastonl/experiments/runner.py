@@ -71,7 +71,7 @@ def _as_numbers(column: pd.Series[Any]) -> pd.Series[Any]:
     import pandas as pd
 
     try:
-        return pd.to_numeric(column)
+        return pd.to_numeric(column.replace("nan", ""))  # pandas 3 reads only an empty text as NaN
     except ValueError:
         return column
 

@@ -6,6 +6,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from nx_fastonl.experiments.adaptive import MOST_FREQUENT
+
 if TYPE_CHECKING:
     import pandas as pd
 
@@ -72,6 +74,31 @@ def decay_exponents(frame: pd.DataFrame) -> pd.DataFrame:
 def mean_reach(frame: pd.DataFrame) -> pd.DataFrame:
     means = frame.groupby(["graph", "step"], sort=False)["fraction_reached"].mean()
     return means.unstack("step").round(3)
+
+
+def hindsight_table(frame: pd.DataFrame) -> pd.DataFrame:
+    """The adaptive learner beside `fastonl`, the best kernel and smoothness, and the most frequent label."""
+    import pandas as pd
+
+    accuracy = _means(frame, "method", "accuracy")
+    errors = _means(frame, "method", "calibration_error")
+    seconds = frame.groupby(["graph", "method"], sort=False)["seconds"].min().unstack("method")
+    of_pairs = accuracy.drop(columns=["adaptive", "fastonl", MOST_FREQUENT])
+    columns = {
+        "arrivals": frame.groupby("graph", sort=False)["arrivals"].first(),
+        "adaptive": accuracy["adaptive"].round(4),
+        "fastonl": accuracy["fastonl"].round(4),
+        "gain": (accuracy["adaptive"] - accuracy["fastonl"]).round(4),
+        "best pair": of_pairs.idxmax(axis=1),
+        "its accuracy": of_pairs.max(axis=1).round(4),
+        "adaptive - best": (accuracy["adaptive"] - of_pairs.max(axis=1)).round(4),
+        MOST_FREQUENT: accuracy[MOST_FREQUENT].round(4),
+        "calibration error": errors["adaptive"].round(4),
+        "of fastonl": errors["fastonl"].round(4),
+        "seconds": seconds["adaptive"].round(4),
+        "times fastonl": (seconds["adaptive"] / seconds["fastonl"]).round(2),
+    }
+    return pd.DataFrame(columns).loc[frame["graph"].unique()].rename_axis("graph")
 
 
 def _means(frame: pd.DataFrame, by: str, y: str) -> pd.DataFrame:
