@@ -269,6 +269,8 @@ def experiment(arguments: Any) -> None:
         return
     say(f"{chosen.title}: {chosen.table}\n")
     show_frame(table)
+    for note in chosen.notes():
+        say(f"\n{note}")
     say(f"\nAll results: {', '.join(files)}")
 
 

@@ -19,12 +19,12 @@ Work = Callable[[Task], list[Record]]
 
 @dataclass(frozen=True)
 class Experiment:
-    """One table or figure of the paper's evaluation.
+    """One table or figure of the paper's evaluation, or a comparison of the same kind.
 
     Attributes
     ----------
     title : str
-        What it shows, and where it is in the paper.
+        What it shows, and where it is in the paper, if it is.
     table : str
         What the numbers of its `summary` are.
     graphs : tuple of str
@@ -39,6 +39,8 @@ class Experiment:
         Takes all records; returns a small table.
     serial : bool
         Whether tasks run one at a time, since others at work would disturb what is measured.
+    notes : callable
+        Returns lines for the user, on what is left out for lack of a package.
 
     Examples
     --------
@@ -57,3 +59,4 @@ class Experiment:
     picture: Callable[[pd.DataFrame, pd.DataFrame, Axes], object]
     summary: Callable[[pd.DataFrame], pd.DataFrame]
     serial: bool = False
+    notes: Callable[[], list[str]] = list

@@ -9,10 +9,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from nx_fastonl._lib.checks import check_jobs, check_whole, shortened
-from nx_fastonl.experiments import adaptive, labeling, pushes, tables
+from nx_fastonl.experiments import adaptive, few_labels, labeling, pushes, tables
 from nx_fastonl.experiments.base import Experiment, Record, Task, Work
 from nx_fastonl.experiments.graphs import data_from, graph_keys, graph_name
-from nx_fastonl.experiments.pictures import draw_bands, draw_bars, draw_experiment, draw_hindsight
+from nx_fastonl.experiments.peers import missing_peers
+from nx_fastonl.experiments.pictures import draw_bands, draw_bars, draw_experiment, draw_hindsight, draw_rates
 from nx_fastonl.experiments.runner import run_tasks
 
 if TYPE_CHECKING:
@@ -108,6 +109,17 @@ EXPERIMENTS: dict[str, Experiment] = {
         work=adaptive.measure,
         picture=draw_hindsight,
         summary=tables.hindsight_table,
+    ),
+    "few-labels": Experiment(
+        title="Few labels, known at once: against other packages",
+        table="means over graphs of the accuracy and of the seconds of CPU",
+        graphs=LARGE,
+        tasks=few_labels.tasks,
+        work=few_labels.measure,
+        picture=draw_rates,
+        summary=tables.few_labels_table,
+        serial=True,
+        notes=missing_peers,
     ),
 }
 

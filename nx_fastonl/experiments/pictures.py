@@ -10,10 +10,11 @@ import numpy as np
 
 from nx_fastonl.experiments.adaptive import MOST_FREQUENT
 from nx_fastonl.experiments.base import Experiment
+from nx_fastonl.experiments.few_labels import OURS
 from nx_fastonl.experiments.graphs import graph_name
 from nx_fastonl.plotting.curves import plot_bands
 from nx_fastonl.plotting.save import save_figure
-from nx_fastonl.plotting.style import LINE_COLOURS
+from nx_fastonl.plotting.style import COLOURS, LINE_COLOURS, line_style
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -76,6 +77,19 @@ def draw_hindsight(records: pd.DataFrame, _: pd.DataFrame, ax: Axes) -> None:
     ax.set_yticks(range(len(lines)), lines)
     ax.invert_yaxis()
     ax.set_xlabel("accuracy - best kernel and smoothness")
+
+
+def draw_rates(records: pd.DataFrame, _: pd.DataFrame, ax: Axes) -> None:
+    """A line for each of our methods over the rates; peers are grey."""
+    rates = list(records["rate"].unique())
+    means = records.groupby(["rate", "method"], sort=False)["accuracy"].mean().unstack("method").loc[rates]
+    peers = [method for method in means.columns if method not in OURS]
+    for i, method in enumerate(peers):
+        ax.plot(rates, means[method], color="0.7", marker=".", label="peers" if i == 0 else None)
+    for i, method in enumerate(OURS):
+        ax.plot(rates, means[method], label=method, **line_style(i, len(rates)))
+    ax.set_ylabel("accuracy")
+    ax.legend()
 
 
 def _kernel(method: str) -> str:

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from nx_fastonl.experiments.adaptive import MOST_FREQUENT
+from nx_fastonl.experiments.few_labels import OURS
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -99,6 +100,38 @@ def hindsight_table(frame: pd.DataFrame) -> pd.DataFrame:
         "times fastonl": (seconds["adaptive"] / seconds["fastonl"]).round(2),
     }
     return pd.DataFrame(columns).loc[frame["graph"].unique()].rename_axis("graph")
+
+
+def few_labels_table(frame: pd.DataFrame) -> pd.DataFrame:
+    """For each rate and method: means over graphs, and differences to the best peer of each graph in hindsight.
+
+    Peers do not run on every graph. What compares a method with the adaptive learner is over the graphs of the method.
+    """
+    import pandas as pd
+
+    groups = frame.groupby(["rate", "graph", "method"], sort=False)[["accuracy", "seconds"]].mean()
+    accuracy, seconds = (groups[name].unstack("method") for name in ("accuracy", "seconds"))
+    methods = list(frame["method"].unique())
+    best = accuracy[[method for method in methods if method not in OURS]].max(axis=1)
+    rows = {}
+    for rate in frame["rate"].unique():
+        for method in methods:
+            of_rate = accuracy.loc[rate, method].dropna()
+            to_best = of_rate - best.loc[rate]
+            at = of_rate.index
+            rows[rate, method] = {
+                "graphs": len(at),
+                "accuracy": round(of_rate.mean(), 4),
+                "- best peer": round(to_best.mean(), 4),
+                "worst": round(to_best.min(), 4),
+                "worst on": to_best.idxmin() if to_best.notna().any() else "",
+                "adaptive - it": round((accuracy.loc[rate, "adaptive"][at] - of_rate).mean(), 4),
+                "seconds": round(seconds.loc[rate, method][at].mean(), 4),
+                "times adaptive": round(
+                    seconds.loc[rate, method][at].sum() / seconds.loc[rate, "adaptive"][at].sum(), 2
+                ),
+            }
+    return pd.DataFrame.from_dict(rows, orient="index").rename_axis(["rate", "method"])
 
 
 def _means(frame: pd.DataFrame, by: str, y: str) -> pd.DataFrame:
