@@ -1,4 +1,4 @@
-"""The paper's evaluation as code: run times, accuracies, sweeps, operations and bounds, magnitudes.
+"""The paper's evaluation as code, run times, accuracies, sweeps, operations and magnitudes; comparisons beside it.
 
 An experiment lists tasks, works on each task, and draws a picture of the results. `run` takes the name of one;
 `EXPERIMENTS` has them all by name.
@@ -16,6 +16,6 @@ __all__, __getattr__, __dir__ = lazy_names(
     },
 )
 
-#: The experiments by name, for `run`: accuracy, runtime, error-curves, smoothness, epsilon, operations, magnitudes and
-#: nnz.
+#: The experiments by name, for `run`: accuracy, runtime, error-curves, smoothness, epsilon, operations, magnitudes,
+#: nnz, adaptive and few-labels.
 EXPERIMENTS: dict  # for the documentation; its value is loaded on first use

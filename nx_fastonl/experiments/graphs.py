@@ -96,7 +96,7 @@ def _read(path: Path) -> tuple[CSRGraph, dict[Any, Any]]:
     try:
         graph = CSRGraph(arrays["indptr"], arrays["indices"], arrays.get("weights"), directed=True)
         W = graph.to_scipy()
-        if (W != W.T).nnz == 0:
+        if abs(W - W.T).max() == 0.0:
             graph = CSRGraph(graph.indptr, graph.indices, graph.weights)
         else:
             graph = CSRGraph.from_scipy(W + W.T, weight="weight" if "weights" in arrays else None)
@@ -109,12 +109,10 @@ def _arrays(path: Path) -> dict[str, NDArray[Any]]:
     if not path.is_file():
         raise ValueError(f"there is no file {path}")
     try:
-        file = np.load(path)
-        if not isinstance(file, np.lib.npyio.NpzFile):
-            raise ValueError("one array alone")
-        with file:
+        # Opened here: numpy leaves a file open that is no archive.
+        with path.open("rb") as opened, np.load(opened) as file:
             arrays = {name: file[name] for name in ("indptr", "indices", "weights", "labels") if name in file}
-    except (ValueError, EOFError, OSError, zipfile.BadZipFile, zlib.error) as error:
+    except (ValueError, TypeError, EOFError, OSError, zipfile.BadZipFile, zlib.error) as error:
         raise ValueError(f"{path} is not a file of arrays, as numpy.savez writes it") from error
     for name in ("indptr", "indices"):
         if name not in arrays:

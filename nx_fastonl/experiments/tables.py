@@ -95,7 +95,7 @@ def hindsight_table(frame: pd.DataFrame) -> pd.DataFrame:
         "adaptive - best": (accuracy["adaptive"] - of_pairs.max(axis=1)).round(4),
         MOST_FREQUENT: accuracy[MOST_FREQUENT].round(4),
         "calibration error": errors["adaptive"].round(4),
-        "of fastonl": errors["fastonl"].round(4),
+        "fastonl's": errors["fastonl"].round(4),
         "seconds": seconds["adaptive"].round(4),
         "times fastonl": (seconds["adaptive"] / seconds["fastonl"]).round(2),
     }

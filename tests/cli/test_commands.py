@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import get_args
 
 import networkx as nx
+import numpy as np
 import pytest
 from numpy.testing import assert_allclose
 
@@ -19,6 +20,7 @@ from nx_fastonl import datasets, experiments
 from nx_fastonl.cli import commands, installation
 from nx_fastonl.cli.formats import FORMATS
 from nx_fastonl.cli.render import render
+from nx_fastonl.experiments import peers
 from nx_fastonl.learners.registry import Method
 from nx_fastonl.learners.voters import WeightedMajority
 from tests.cli.helpers import KNOWN, PROGRAM, assert_fails, read, reference, write
@@ -307,6 +309,23 @@ class TestExperiment:
             "name": "nnz", "graphs": ["cora", "karate"], "trials": 3, "quick": False, "n_jobs": 2, "out": Path("there"),
             "data_home": "here", "progress": False,
         }  # fmt: skip
+
+    def test_graphs_that_a_shell_lists(self, call, tmp_path):
+        pytest.importorskip("matplotlib")
+        for name in ("a", "b"):
+            np.savez(tmp_path / f"{name}.npz", indptr=[0, 1, 2], indices=[1, 0])
+        files = sorted(tmp_path.glob("*.npz"))
+        lines = call("experiment", "nnz", "--graphs", *files, "karate,", "--trials", 1, "--json").stdout
+        assert [row["graph"] for row in json.loads(lines)["summary"]] == ["a", "b", "karate"]
+        found = call("experiment", "--graphs", "karate", "nnz")
+        assert found.returncode == 2
+        assert "which experiment? Its name comes first, before --graphs" in found.stderr
+
+    def test_packages_that_are_missing(self, call, monkeypatch):
+        pytest.importorskip("matplotlib")
+        monkeypatch.setattr(peers, "_is_installed", lambda module: module == "networkx")
+        lines = call("experiment", "few-labels", "--graphs", "karate", "--trials", 1).stdout.splitlines()
+        assert "Without 3 methods of scikit-network: pip install scikit-network" in lines
 
     def test_quick(self, run, tmp_path):
         pytest.importorskip("matplotlib")

@@ -1,0 +1,62 @@
+"""The two experiments that compare the adaptive learner: with every kernel in hindsight, and with other packages.
+
+    python -m tests.benchmarks.bench_experiments adaptive
+    python -m tests.benchmarks.bench_experiments few-labels
+
+They run on all graphs of ../shared/data that have labels, those of `directed/` as undirected graphs: ten trials on
+graphs of fewer than 13,000 nodes, two on others. --out names the folder with the results: a run that was stopped goes
+on from there. --record writes the summaries to docs/benchmarks. `few-labels` needs the extra `peers`.
+"""
+
+from __future__ import annotations
+
+import os
+
+os.environ.setdefault("OMP_NUM_THREADS", "1")
+os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
+
+from pathlib import Path
+
+import pandas as pd
+
+from nx_fastonl import experiments
+from tests.benchmarks.measure import DATA, SMALL_DIRECTED, Table, parser
+
+SMALL = ("political", "citeseer", "cora", "blogcatalog", "mnist")
+LARGE = ("pubmed", "ogbn-arxiv", "com-dblp")
+LARGE_DIRECTED = ("roman-empire",)
+TRIALS = {"small": 10, "large": 2}
+PEERS = {"adaptive": (), "few-labels": ("graphlearning", "scikit-network")}
+
+
+def graphs() -> dict[str, list[Path]]:
+    """The files by size."""
+    directed = [name for name in SMALL_DIRECTED if name not in LARGE_DIRECTED]
+    return {
+        "small": [DATA / f"{name}.npz" for name in SMALL] + [DATA / f"directed/{name}.npz" for name in directed],
+        "large": [DATA / f"{name}.npz" for name in LARGE] + [DATA / f"directed/{name}.npz" for name in LARGE_DIRECTED],
+    }
+
+
+def main() -> None:
+    options = parser(__doc__)
+    options.add_argument("experiment", choices=tuple(PEERS))
+    options.add_argument("--out", default="results", metavar="DIR", help="the folder with the results")
+    arguments = options.parse_args()
+    name = arguments.experiment
+    if arguments.record and (notes := experiments.EXPERIMENTS[name].notes()):
+        options.error("; ".join(notes))
+    frames = [
+        experiments.run(name, files, trials=TRIALS[size], out=arguments.out, progress=True)
+        for size, files in graphs().items()
+    ]
+    summary = experiments.summary(name, pd.concat(frames)).reset_index()
+    table = Table(name, *summary.columns, peers=PEERS[name])
+    for row in summary.itertuples(index=False):
+        table.add(*(f"{cell:g}" if isinstance(cell, float) else str(cell) for cell in row))
+    if arguments.record:
+        table.record()
+
+
+if __name__ == "__main__":
+    main()
