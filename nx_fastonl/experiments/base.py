@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
@@ -59,4 +59,4 @@ class Experiment:
     picture: Callable[[pd.DataFrame, pd.DataFrame, Axes], object]
     summary: Callable[[pd.DataFrame], pd.DataFrame]
     serial: bool = False
-    notes: Callable[[], list[str]] = list
+    notes: Callable[[], list[str]] = field(default_factory=lambda: list)

@@ -72,7 +72,7 @@ def test_networkx(name, function):
         predicted, _ = few_labels._predict(name, graph, known)
     nx.set_node_attributes(G, known, "label")
     assert predicted == dict(zip(G, function(G), strict=True))
-    other, _ = few_labels._predict(name, graph, {"member 0": "alone"})
+    other, _ = few_labels._predict(name, graph, {next(iter(known)): "alone"})
     assert set(other.values()) == {"alone"}
 
 
