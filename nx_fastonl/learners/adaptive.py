@@ -176,6 +176,8 @@ class AdaptiveLearner(Learner):
 
         Diffusions are solved on the whole graph. The weights are learned from known nodes whose labels are left out.
         """
+        if len(rows) == 0:
+            return
         order = np.argsort(rows)
         rows, labels = rows[order], labels[order]
         with self.lock:
