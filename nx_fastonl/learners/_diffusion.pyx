@@ -243,6 +243,15 @@ cdef class DiffusionStore:
             slots = self._slots["index"][rows, first // width + block]
             self.estimates[slots, : Z.shape[1]], self.residuals[slots, : R.shape[1]] = Z[rows], R[rows]
 
+    def place(self, SystemView system, const node_t[::1] nodes, const int32_t[::1] labels):
+        """Place a mass of 1 at each node, in the lane of its label. The lanes are not settled then."""
+        cdef Py_ssize_t i
+        self.reserve_slots(nodes.shape[0])
+        with nogil:
+            for i in range(nodes.shape[0]):
+                place_mass(system, self, nodes[i], labels[i], 1.0)
+            self.mass += nodes.shape[0]
+
     def count_sources(self, int64_t count, double mass):
         """Count sources that were solved for, on the whole graph."""
         self.solved = True

@@ -127,6 +127,12 @@ class Diffusion:
         theta = float((np.abs(residuals).max(axis=1) / allowances).max(initial=0.0))
         self.store.accept(theta * (1.0 + UNIT_ROUNDOFF), int(neighbours.max(initial=0)))
 
+    def spread(self, rows: NDArray[np.int32], labels: NDArray[np.int32]) -> None:
+        """Let labels spread from these nodes by pushes, each with a mass of 1."""
+        with self.lock:
+            self.store.place(self.system.view, rows, labels)
+            self.settle_at(rows, labels)
+
     def count(self, rows: NDArray[np.int32]) -> None:
         """Count these nodes, each with a mass of 1, as sources of what was taken."""
         self.store.count_sources(len(rows), float(len(rows)))

@@ -17,6 +17,8 @@ __all__ = ["LeftOut", "fit_weights", "leave_out", "solve_votes", "votes_without"
 SOLVED_MASS = 1e-2
 # Labels solved for at once: enough to share the walk over the graph, few enough to bound memory.
 LABELS_AT_ONCE = 8
+# Beyond this many nodes times labels, which take 2 GB, labels are pushed: that takes memory only where they reach.
+MAX_SOLVED = 1 << 27
 # Each label's nodes are dealt into at most this many folds.
 MAX_FOLDS = 10
 # Weights are learned from at most this many nodes: there are few weights, and a push from each node takes time.
@@ -64,16 +66,18 @@ def solve_votes(
 
     With ``H z = e_i`` the weighted sum of votes from node i is ``D z``, which is entry i of ``inv(H) D``.
     """
-    graph = diffusion.kernel.graph
+    degrees = diffusion.kernel.graph.degrees
     diffusion.absorb(rows)
-    for first in range(0, k, LABELS_AT_ONCE):
-        chosen = (labels >= first) & (labels < first + LABELS_AT_ONCE)
-        source = np.zeros((len(graph), min(LABELS_AT_ONCE, k - first)))
-        source[rows[chosen], labels[chosen] - first] = 1.0
-        solution = solve_everywhere(diffusion.system, source, SOLVED_MASS)
-        diffusion.take(first, solution.estimate, solution.residual)
-    diffusion.count(rows)
-    degrees = graph.degrees
+    if len(degrees) * k > MAX_SOLVED:
+        diffusion.spread(rows, labels)
+    else:
+        for first in range(0, k, LABELS_AT_ONCE):
+            chosen = (labels >= first) & (labels < first + LABELS_AT_ONCE)
+            source = np.zeros((len(degrees), min(LABELS_AT_ONCE, k - first)))
+            source[rows[chosen], labels[chosen] - first] = 1.0
+            solution = solve_everywhere(diffusion.system, source, SOLVED_MASS)
+            diffusion.take(first, solution.estimate, solution.residual)
+        diffusion.count(rows)
     sums = solve_everywhere(diffusion.system, degrees, SOLVED_MASS * float(degrees.sum())).estimate
     totals = np.bincount(labels, sums[rows], minlength=k)
     if not totals.any():

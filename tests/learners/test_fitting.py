@@ -3,7 +3,7 @@
 import networkx as nx
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from numpy.testing import assert_allclose
 from scipy import optimize
@@ -56,9 +56,11 @@ def one_hot(n, rows, labels, k):
     return B
 
 
-@settings(max_examples=100, deadline=None)
-@given(st.data(), small_graphs(), st.sampled_from([1, 3, 20]))
-def test_votes_are_solved_on_the_whole_graph(data, G, k):
+@settings(max_examples=100, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(st.data(), small_graphs(), st.sampled_from([1, 3, 20]), st.sampled_from([0, fitting.MAX_SOLVED]))
+def test_votes_are_those_of_a_dense_solve(monkeypatch, data, G, k, most):
+    """Solved on the whole graph, or pushed."""
+    monkeypatch.setattr(fitting, "MAX_SOLVED", most)
     rows, labels = data.draw(known(G, k))
     W, diffusion = oracles.adjacency(G), new_diffusion(G, k)
     mass = fitting.solve_votes(diffusion, rows, labels, k)
