@@ -20,7 +20,7 @@ nodes = list(digits.labels)
 random.Random(0).shuffle(nodes)
 known, unknown = nodes[:90], nodes[90:]
 
-model = fo.OnlineNodeLabeler(digits.graph).fit(
+model = fo.OnlineNodeLabeler(digits.graph, method="fastonl").fit(
     {node: digits.labels[node] for node in known}
 )
 

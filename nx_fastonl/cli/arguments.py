@@ -108,13 +108,14 @@ def _add_label(parsers: Any) -> None:
         "in either direction, add up. Directed graphs cannot be labelled.\n\n"
         "LABELS is a table of node and label: CSV or TSV, with or without a header\n"
         'node,label; JSON, {node: label} or [{"node": ..., "label": ...}]; or Parquet.\n\n'
-        "Writes node, predicted and share: how much of the learner's distribution the\n"
-        "predicted label gets. It says nothing about how often the prediction is right.\n"
-        "Methods whose distribution does (adaptive) write probability instead.\n"
+        "Writes node, predicted and probability: of predictions with 0.8, about 80 in 100\n"
+        "are right. Methods other than adaptive write share instead: how much of their\n"
+        "distribution the predicted label gets. It says nothing about how often the\n"
+        "prediction is right.\n"
         "With --online, nodes arrive in the order of LABELS, and each is predicted\n"
         "before its label is learned; writes node, predicted, truth and correct.\n\n"
         "The command example writes friends.csv and clubs.csv.\n\n"
-        "methods: fastonl, fastonl-fifo, relaxation, approximate, perceptron,\n"
+        "methods: adaptive, fastonl, fastonl-fifo, relaxation, approximate, perceptron,\n"
         "  weighted-majority, weighted-tree\n"
         "kernels: laplacian (K1), normalized-laplacian (K2), normalized-adjacency (K3),\n"
         "  scaled-laplacian (K4), scaled-regularized (K5), augmented-laplacian (K6)",
@@ -127,12 +128,15 @@ def _add_label(parsers: Any) -> None:
     _add_graph(parser)
     parser.add_argument("labels", metavar="LABELS", help="the labels known, or - for standard input")
     parser.add_argument("--online", action="store_true", help="predict each label from the ones in the lines before it")
-    parser.add_argument("--method", metavar="NAME", default="fastonl", help="(default: %(default)s)")
+    parser.add_argument("--method", metavar="NAME", default="adaptive", help="(default: %(default)s)")
     parser.add_argument(
         "--kernel", metavar="NAME", help="(default: normalized-laplacian; for perceptron, augmented-laplacian)"
     )
     parser.add_argument(
-        "--smoothness", metavar="X", type=_number, default=0.15, help="lambda / n of the kernel (default: %(default)s)"
+        "--smoothness",
+        metavar="X",
+        type=_number,
+        help="lambda / n of the kernel (default: 0.15; for adaptive 0.01, with --online 0.05)",
     )
     _add_seed(parser, "decides the random choices of the method")
     _add_output(parser)

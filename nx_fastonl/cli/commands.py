@@ -122,7 +122,7 @@ def label(arguments: Any) -> None:
     """Predict the labels of the nodes that have none or, online, those that are in the table."""
     from nx_fastonl.cli.edge_lists import read_graph
     from nx_fastonl.cli.label_tables import read_labels
-    from nx_fastonl.learners.registry import kernel_of
+    from nx_fastonl.learners.registry import kernel_of, smoothness_of
 
     if arguments.graph == arguments.labels == "-":
         raise UsageError("GRAPH and LABELS cannot both come from standard input")
@@ -132,6 +132,7 @@ def label(arguments: Any) -> None:
     graph = source.graph
     options = {name: getattr(arguments, name) for name in ("method", "kernel", "smoothness", "seed")}
     options["kernel"] = kernel_of(arguments.method, arguments.kernel)
+    options["smoothness"] = smoothness_of(arguments.method, arguments.smoothness, online=arguments.online)
     answer = (_label_online if arguments.online else _label_rest)(graph, labels, options)
     report = {"nodes": len(graph), "edges": graph.number_of_edges(), "labels": len(labels), **options, **answer.report}
     deliver(answer._replace(report=report, message=f"{_size_of(graph)}; {answer.message}"), output, "predictions")

@@ -14,7 +14,7 @@ from nx_fastonl.experiments.base import Record, Task
 from nx_fastonl.experiments.graphs import load_labelled_graph
 from nx_fastonl.labeling.sequence import LabelSequence
 from nx_fastonl.labeling.stream import online_node_labeling
-from nx_fastonl.learners.registry import METHOD_OPTIONS
+from nx_fastonl.learners.registry import METHOD_OPTIONS, Method
 
 # On graphs with more nodes than this, these methods need n^2 numbers in memory, or hours.
 METHOD_MAX_NODES = {"relaxation": 3_000, "approximate": 3_000, "fastonl-fifo": 20_000, "perceptron": 20_000}
@@ -60,7 +60,7 @@ def smoothness_tasks(graph: str, trials: int) -> list[Task]:
 
 
 def measure_smoothness(task: Task) -> list[Record]:
-    sequence, _ = run_stream(task, kernel=task["kernel"], smoothness=task["smoothness"])
+    sequence, _ = run_stream(task, method="fastonl", kernel=task["kernel"], smoothness=task["smoothness"])
     return [{"accuracy": sequence.accuracy}]
 
 
@@ -85,18 +85,18 @@ def label_stream(task: Task) -> list[tuple[Any, Any]]:
     return [(nodes[i], labels[nodes[i]]) for i in order[: task.get("arrivals")]]
 
 
-def run_stream(task: Task, **options: Any) -> tuple[LabelSequence, float]:
+def run_stream(task: Task, method: Method, **options: Any) -> tuple[LabelSequence, float]:
     """Label the nodes in the random order of this trial; return the predictions and the seconds of CPU."""
     graph, _ = load_labelled_graph(task["graph"])
     stream = label_stream(task)
-    _warm_up(options.get("method", "fastonl"))
+    _warm_up(method)
     start = time.process_time()
-    sequence = online_node_labeling(graph, stream, seed=task["trial"], **options)
+    sequence = online_node_labeling(graph, stream, method=method, seed=task["trial"], **options)
     return sequence, time.process_time() - start
 
 
 @cache
-def _warm_up(method: Any) -> None:
+def _warm_up(method: Method) -> None:
     """Import and allocate what the first run in a process would otherwise be charged for."""
     karate = datasets.load_karate()
     online_node_labeling(karate.graph, karate.labels, method=method)

@@ -57,10 +57,15 @@ class OnlineNodeLabeler:
         None, which counts as a mistake.
     kernel : str, optional
         Which nodes count as similar: see `kernel_column`. By default ``"normalized-laplacian"``, for ``"perceptron"``
-        ``"augmented-laplacian"``. The two weighted methods use none.
+        ``"augmented-laplacian"``. For ``"adaptive"``, that of the expert ``"diffusion"``. The two weighted methods use
+        none.
     smoothness : float, optional
-        lam / n, by default 0.15: see `kernel_column`. What is best differs between kernels.
-    method : str, default "fastonl"
+        lam / n: see `kernel_column`. What is best differs between kernels. By default 0.15; for ``"adaptive"`` 0.05,
+        and 0.01 in `fit`.
+    method : str, default "adaptive"
+        - ``"adaptive"``: a mixture of experts. Its weights are learned along the stream. The experts are a diffusion,
+          read raw and centred, the vote of labelled neighbours, which labels stand beside which, the labels of nodes
+          that share a neighbour, degrees, and how often each label was seen. Its probabilities are calibrated
         - ``"fastonl"``: the paper's FastONL on one diffusion for all nodes. Learning spreads a label through the graph
           around it; predicting reads what has arrived. It has the error bound of the next method, and is hundreds of
           times faster
@@ -84,22 +89,29 @@ class OnlineNodeLabeler:
     lam, beta, b, S : optional
         The kernel's parameters: see `kernel_column`.
     epsilon : float, optional
-        For the two FastONL methods and ``"perceptron"``: a node is pushed only while its residual exceeds this, per
-        neighbour. By default 0.1 / n, as in the paper, and 0.01 / n for ``"perceptron"``. A larger value is faster and
-        less accurate. Both FastONL methods have the same bound on the error of scores; ``"fastonl-fifo"`` is often
+        For ``"adaptive"``, the two FastONL methods and ``"perceptron"``: a node is pushed only while its residual
+        exceeds this, per neighbour. By default 0.1 / n, as in the paper, 0.03 / n for ``"adaptive"`` and 0.01 / n for
+        ``"perceptron"``. A larger value is faster and less accurate. Both FastONL methods have the same bound on the error of scores; ``"fastonl-fifo"`` is often
         further below it. Where few labels are known, or all of them are learned by `fit` or `learn_many`, a tenth of
-        the default is usually more accurate. ``"laplacian"`` and ``"augmented-laplacian"`` do not scale by degrees:
+        their default is usually more accurate. ``"laplacian"`` and ``"augmented-laplacian"`` do not scale by degrees:
         with the same epsilon they reach further than the other kernels, and take longer. With ``"laplacian"``,
         ``"fastonl"`` lets nodes with few neighbours keep more than this, as far as the bound allows.
+    experts : sequence of str, optional
+        For ``"adaptive"``: which experts are asked. By default ``"diffusion"``, ``"vote"``, ``"compatibility"``,
+        ``"profile"``, ``"degree"`` and ``"frequency"``. Further diffusions are named after a kernel and its smoothness,
+        as in ``"laplacian:0.3"``. `weights` shows how much each is trusted.
+    forgetting : float, optional
+        For ``"adaptive"``: a half-life, as a number of arrivals. What was seen so many arrivals ago counts half as much
+        for the weights and for the experts that count labels. By default nothing is forgotten.
     trace : {"estimate", "paper", "exact"} or float, default "estimate"
-        The trace of the kernel matrix. A larger trace gives flatter distributions. ``"estimate"`` takes a sample;
+        For the two FastONL methods, ``"relaxation"`` and ``"approximate"``: the trace of the kernel matrix. A larger trace gives flatter distributions. ``"estimate"`` takes a sample;
         ``"paper"`` is k n^2, as in the paper's experiments: almost uniform distributions, which hardly matters for
         ``predict="argmax"``; ``"exact"`` is for up to 20,000 nodes.
     symmetrized : bool, default False
         For ``"fastonl-fifo"``: score by the mean of a row and a column of the approximate kernel, as the paper's
         analysis does. Takes memory for every node that the columns of learned nodes reach.
     dtype : {"float64", "float32"}, default "float64"
-        For ``"fastonl"`` and ``"perceptron"``: the precision of the diffusion. Single precision halves the memory of a
+        For ``"adaptive"``, ``"fastonl"`` and ``"perceptron"``: the precision of the diffusion. Single precision halves the memory of a
         label. Its rounding errors make `certify_one` seldom certain.
     terms : int, default 10
         For ``"approximate"``: the terms of the power series beyond the first.
@@ -129,9 +141,10 @@ class OnlineNodeLabeler:
 
     Several threads may predict while one learns.
 
-    With ``"fastonl"`` and ``"perceptron"``, memory depends on how many nodes labels reach. Each node that a block of 8
-    labels reaches takes 144 bytes: 16 for each label and 16 more. With up to 2 or 4 labels it is 48 or 80 bytes. Single
-    precision halves what a label takes.
+    With ``"adaptive"``, ``"fastonl"`` and ``"perceptron"``, memory depends on how many nodes labels reach. Each node
+    that a block of 8 labels reaches takes 144 bytes: 16 for each label and 16 more. With up to 2 or 4 labels it is 48 or
+    80 bytes. Single precision halves what a label takes. Beside its diffusion, ``"adaptive"`` takes 68 bytes per block
+    of 8 labels for each node with a learned neighbour, and 20 bytes for each node.
 
     References
     ----------
@@ -159,7 +172,7 @@ class OnlineNodeLabeler:
         classes: Iterable[Hashable] | None = None,
         kernel: str | None = None,
         smoothness: float | None = None,
-        method: Method = "fastonl",
+        method: Method = "adaptive",
         *,
         predict: Literal["argmax", "sample"] = "argmax",
         seed: int | np.random.Generator | None = None,
@@ -241,7 +254,7 @@ class OnlineNodeLabeler:
         >>> import nx_fastonl as fo
         >>> model = fo.OnlineNodeLabeler(nx.karate_club_graph()).fit({0: "Mr. Hi", 33: "Officer"})
         >>> model.clone()
-        OnlineNodeLabeler(method='fastonl', kernel='normalized-laplacian'): 0 labels, 0 of 34 nodes learned
+        OnlineNodeLabeler(method='adaptive'): 0 labels, 0 of 34 nodes learned
         """
         other = copy.copy(self)
         other._knowledge = self._knowledge.blank(self._given)
@@ -359,8 +372,8 @@ class OnlineNodeLabeler:
         >>> import networkx as nx
         >>> import nx_fastonl as fo
         >>> model = fo.OnlineNodeLabeler(nx.karate_club_graph()).fit({0: "Mr. Hi", 33: "Officer"})
-        >>> {label: round(share, 2) for label, share in model.predict_proba_one(8).items()}
-        {'Mr. Hi': 0.47, 'Officer': 0.53}
+        >>> {label: round(probability, 2) for label, probability in model.predict_proba_one(8).items()}
+        {'Mr. Hi': 0.21, 'Officer': 0.79}
         """
         knowledge = self._knowledge
         probabilities = knowledge.learner.probabilities(self._graph.index(node))
@@ -401,7 +414,7 @@ class OnlineNodeLabeler:
         >>> import nx_fastonl as fo
         >>> model = fo.OnlineNodeLabeler(nx.karate_club_graph()).fit({0: "Mr. Hi", 33: "Officer"})
         >>> model.classes, model.predict_proba_many([1, 8]).round(2).tolist()
-        (('Mr. Hi', 'Officer'), [[0.55, 0.45], [0.47, 0.53]])
+        (('Mr. Hi', 'Officer'), [[0.83, 0.17], [0.21, 0.79]])
         """
         learner = self._knowledge.learner
         k = learner.k  # read once: another thread may add a label meanwhile
@@ -442,10 +455,13 @@ class OnlineNodeLabeler:
         --------
         >>> import networkx as nx
         >>> import nx_fastonl as fo
-        >>> model = fo.OnlineNodeLabeler(nx.karate_club_graph(), method="fastonl").fit({0: "Mr. Hi", 33: "Officer"})
-        >>> model.predict_set_one(8)
-        Traceback (most recent call last):
-        ValueError: method 'fastonl' has no prediction sets; method="adaptive" has
+        >>> G = nx.karate_club_graph()
+        >>> clubs = nx.get_node_attributes(G, "club")
+        >>> model = fo.OnlineNodeLabeler(G).fit({member: clubs[member] for member in range(0, 34, 2)})
+        >>> model.predict_set_one(7, coverage=0.95)
+        {'Mr. Hi'}
+        >>> sorted(model.predict_set_one(9, coverage=0.95))
+        ['Mr. Hi', 'Officer']
         """
         return self._prediction_sets([self._graph.index(node)], coverage, progress=False)[0]
 
@@ -481,10 +497,11 @@ class OnlineNodeLabeler:
         --------
         >>> import networkx as nx
         >>> import nx_fastonl as fo
-        >>> model = fo.OnlineNodeLabeler(nx.karate_club_graph(), method="fastonl").fit({0: "Mr. Hi", 33: "Officer"})
-        >>> model.predict_set_many([1, 8], coverage=0.95)
-        Traceback (most recent call last):
-        ValueError: method 'fastonl' has no prediction sets; method="adaptive" has
+        >>> G = nx.karate_club_graph()
+        >>> clubs = nx.get_node_attributes(G, "club")
+        >>> model = fo.OnlineNodeLabeler(G).fit({member: clubs[member] for member in range(0, 34, 2)})
+        >>> [sorted(labels) for labels in model.predict_set_many([7, 9], coverage=0.95)]
+        [['Mr. Hi'], ['Mr. Hi', 'Officer']]
         """
         return self._prediction_sets(rows_of(self._graph, nodes, "nodes"), coverage, progress)
 
@@ -492,7 +509,8 @@ class OnlineNodeLabeler:
         """The label that the exact kernel gives to `node`, if that can be proved.
 
         It reads further and further around the node. It stops when the margin between the two best labels is larger
-        than its error, or when the budget ends. For the methods ``"fastonl"`` and ``"perceptron"`` only.
+        than its error, or when the budget ends. For the methods ``"adaptive"``, ``"fastonl"`` and ``"perceptron"`` only.
+        With ``"adaptive"``, the label is that of the mixture with its present weights and the exact diffusion.
 
         Parameters
         ----------
@@ -616,10 +634,12 @@ class OnlineNodeLabeler:
             raise ValueError(f"{self._learned_before(u)}; learn_one(..., overwrite=True) replaces that")
 
     def learn_many(self, labels: Labels) -> OnlineNodeLabeler:
-        """Learn a set of labels at once, in no particular order, in addition to what was learned before.
+        """Learn a set of labels at once, in addition to what was learned before.
 
-        None of them is predicted before it is learned, so each counts in full, whatever the others are. Labels that are
-        learned together spread together, which is faster than one by one. `predict_many` then labels other nodes.
+        None of them is predicted before it is learned, so each counts in full, whatever the others are, and their order
+        does not matter. Labels that are learned together spread together, which is faster than one by one. The weights
+        of ``"adaptive"`` are learned from predictions: it learns the labels in the order given, as a stream does.
+        `predict_many` then labels other nodes.
 
         If Ctrl-C interrupts it, all labels are learned or none, as `labels` shows. The next call finishes what is left.
 

@@ -48,7 +48,7 @@ class LabelSequence(Sequence[Any]):
     >>> import nx_fastonl as fo
     >>> seq = fo.online_node_labeling(nx.karate_club_graph(), "club")
     >>> seq
-    LabelSequence of 34 predictions, 11 mistakes (error rate 0.324)
+    LabelSequence of 34 predictions, 3 mistakes (error rate 0.088)
     >>> seq[:3].truth
     ('Mr. Hi', 'Mr. Hi', 'Mr. Hi')
     """

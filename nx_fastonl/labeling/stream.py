@@ -22,7 +22,7 @@ def online_node_labeling(
     labels: Labels,
     kernel: str | None = None,
     smoothness: float | None = None,
-    method: Method = "fastonl",
+    method: Method = "adaptive",
     *,
     classes: Iterable[Hashable] | None = None,
     predict: Literal["argmax", "sample"] = "argmax",
@@ -48,7 +48,7 @@ def online_node_labeling(
         Show a progress bar (needs tqdm).
     **options
         The parameters of single kernels and methods, as for `OnlineNodeLabeler`: `lam`, `beta`, `b`, `S`, `epsilon`,
-        `trace`, `symmetrized`, `dtype`, `terms`, `trees`.
+        `experts`, `forgetting`, `trace`, `symmetrized`, `dtype`, `terms`, `trees`.
 
     Returns
     -------

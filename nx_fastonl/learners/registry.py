@@ -12,7 +12,7 @@ import numpy as np
 from nx_fastonl._lib.checks import check_positive, check_whole, shortened
 from nx_fastonl.graph.csr import CSRGraph
 from nx_fastonl.kernels.graph_kernel import GraphKernel
-from nx_fastonl.kernels.table import KERNELS, KernelParameters
+from nx_fastonl.kernels.table import DEFAULT_SMOOTHNESS, KERNELS, KernelParameters
 from nx_fastonl.learners._history import LabelHistory
 from nx_fastonl.learners.adaptive import NEIGHBOR_EXPERTS, AdaptiveLearner
 from nx_fastonl.learners.base import Learner
@@ -50,11 +50,11 @@ class LabelerOptions(KernelParameters, total=False):
     """The parameters that belong to one kernel or method; see `OnlineNodeLabeler`."""
 
     epsilon: float | None
+    experts: Sequence[str]
+    forgetting: float | None
     trace: Literal["estimate", "paper", "exact"] | float
     symmetrized: bool
     dtype: Literal["float64", "float32"]
-    experts: Sequence[str]
-    forgetting: float | None
     terms: int
     trees: int
 
@@ -231,6 +231,15 @@ def kernel_of(method: str, kernel: str | None) -> str:
     if kernel is not None:
         return kernel
     return "augmented-laplacian" if method == "perceptron" else "normalized-laplacian"
+
+
+def smoothness_of(method: str, smoothness: float | None, *, online: bool) -> float:
+    """The smoothness; for None, that which the method has by default in streams or, not online, in `fit`."""
+    if smoothness is not None:
+        return smoothness
+    if method != "adaptive":
+        return DEFAULT_SMOOTHNESS
+    return ADAPTIVE_SMOOTHNESS if online else FIT_SMOOTHNESS
 
 
 def make_learner(

@@ -43,7 +43,7 @@ SIZES = (10_000, 30_000, 100_000, 300_000, 1_000_000)
 COMMUNITY, INSIDE, OUTSIDE = 50, 8, 2
 PAPER = {**PAPER_ACCURACY, "political": PAPER_ACCURACY["political-blogs"], "mnist": PAPER_ACCURACY["mnist-knn"]}
 METHODS = {
-    "fastonl": {},
+    "fastonl": {"method": "fastonl"},
     "fastonl-fifo (paper's trace)": {"method": "fastonl-fifo", "trace": "paper"},
     **{method: {"method": method} for method in ("fastonl-fifo", "relaxation", "approximate")},
     **{method: {"method": method} for method in ("weighted-majority", "weighted-tree")},
@@ -75,7 +75,7 @@ def engine(names: list[str]) -> list[Table]:
         graph, labels = load(name), load_labels(name)
         stream = label_stream(labels, 0)
         few = stream[:FIRST_NODES] if name in LARGE else stream
-        label_all = partial(fo.online_node_labeling, graph, stream)
+        label_all = partial(fo.online_node_labeling, graph, stream, method="fastonl")
         label_few = partial(fo.online_node_labeling, graph, few, method="fastonl-fifo")
         ours = best_times({"fastonl": label_all}, 3 if name in LARGE else 15)["fastonl"]
         fifo = best_times({"fifo": label_few}, 5 if name in SMALL else 3)["fifo"]
@@ -91,7 +91,7 @@ def engine(names: list[str]) -> list[Table]:
 def prediction(table: Table, name: str, graph: CSRGraph, stream: list[tuple[int, int]]) -> None:
     """Single calls from Python, wall time, after a hundred thousand labels, for nodes that are not among them."""
     known, unknown = stream[:100_000], stream[100_000:]
-    model = fo.OnlineNodeLabeler(graph).fit(known)
+    model = fo.OnlineNodeLabeler(graph, method="fastonl").fit(known)
     for call in ("predict_one", "certify_one"):
         times = []
         for node, _ in unknown[-1000:]:
@@ -127,7 +127,7 @@ def growth() -> list[Table]:
 
 def learn(graph: CSRGraph, labels: np.ndarray, parts: list[np.ndarray]) -> tuple[list[int], list[float]]:
     """The pushes and the seconds of CPU that each part of the nodes takes, one after the other."""
-    model = fo.OnlineNodeLabeler(graph, range(10), trace="paper")
+    model = fo.OnlineNodeLabeler(graph, range(10), method="fastonl", trace="paper")
     pushes, seconds = [], []
     for part in parts:
         start = time.thread_time()
@@ -220,7 +220,8 @@ def fit_once(graph: CSRGraph, labels: np.ndarray, fraction: float, epsilon: floa
     known, others = np.split(np.array(stream), [int(fraction * len(stream))])
     nodes, truth = others[:20_000].T.tolist()
     start = time.thread_time()
-    predicted = fo.OnlineNodeLabeler(graph, epsilon=epsilon / len(graph)).fit(known.tolist()).predict_many(nodes)
+    model = fo.OnlineNodeLabeler(graph, method="fastonl", epsilon=epsilon / len(graph))
+    predicted = model.fit(known.tolist()).predict_many(nodes)
     seconds = time.thread_time() - start
     return float(np.mean(np.array(predicted) == truth)), seconds
 

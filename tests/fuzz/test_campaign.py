@@ -115,7 +115,7 @@ def test_flipped_bits_leave_the_structure_of_a_pickle():
 
 def test_rounding_of_labels_that_were_overwritten_is_accepted():
     """Z was 1e5 times as large as what is left of it, and so were the rounding errors."""
-    model = fo.OnlineNodeLabeler(nx.complete_graph(6), kernel="K6", smoothness=1.3e-6, trace=3.0)
+    model = fo.OnlineNodeLabeler(nx.complete_graph(6), kernel="K6", smoothness=1.3e-6, method="fastonl", trace=3.0)
     model.learn_one(2, "c")
     model.learn_one(2, "k", overwrite=True)
     invariants.check_whole(model)
@@ -124,13 +124,13 @@ def test_rounding_of_labels_that_were_overwritten_is_accepted():
 def test_rounding_of_the_mass_of_a_heavy_node_that_was_forgotten_is_accepted():
     G = nx.Graph()
     G.add_weighted_edges_from([(0, 1, 7.5e15), (1, 2, 7.4e4), (2, 3, 4.5e-4)])
-    model = fo.OnlineNodeLabeler(G).fit({0: "a", 3: "b"})
+    model = fo.OnlineNodeLabeler(G, method="fastonl").fit({0: "a", 3: "b"})
     model.forget(0)
     invariants.check_whole(model)
 
 
 def test_a_diffusion_that_is_off_is_found(monkeypatch, karate):
-    model = fo.OnlineNodeLabeler(karate).fit({0: "a", 33: "b"})
+    model = fo.OnlineNodeLabeler(karate, method="fastonl").fit({0: "a", 33: "b"})
     invariants.check_whole(model)
     dense = invariants.dense
 

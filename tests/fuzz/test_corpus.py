@@ -211,7 +211,7 @@ def test_integers_beyond_any_float_are_refused_like_other_numbers(huge, karate):
         lambda: fo.kernel_column(karate, 0, smoothness=huge),
         lambda: fo.kernel_column(karate, 0, "K4", beta=huge),
         lambda: fo.kernel_column(karate, 0, "K6", b=huge),
-        lambda: fo.OnlineNodeLabeler(karate, trace=huge),
+        lambda: fo.OnlineNodeLabeler(karate, method="fastonl", trace=huge),
     ]
     for call in calls:
         with pytest.raises(ValueError, match=r"got|must be a number"):
@@ -251,17 +251,22 @@ def test_a_diagonal_on_a_node_without_edges():
         """
         G = nx.path_graph(3)
         nx.set_edge_attributes(G, 5e7, "weight")
-        model = fo.OnlineNodeLabeler(G, kernel="laplacian")
+        model = fo.OnlineNodeLabeler(G, kernel="laplacian", method="fastonl")
         model.learn_one(0, "a")
         assert model.predict_one(2) == "a"
         """,
         """
-        model = fo.OnlineNodeLabeler(nx.path_graph(10), smoothness=1e-8)
+        model = fo.OnlineNodeLabeler(nx.path_graph(10), smoothness=1e-8, method="fastonl")
         model.learn_one(0, "a")
         assert model.predict_one(9) == "a"
         """,
         """
-        model = fo.OnlineNodeLabeler(nx.path_graph(10), smoothness=1e-8, dtype="float32")
+        model = fo.OnlineNodeLabeler(nx.path_graph(10), smoothness=1e-8, method="fastonl", dtype="float32")
+        model.learn_one(0, "a")
+        assert model.predict_one(9) == "a"
+        """,
+        """
+        model = fo.OnlineNodeLabeler(nx.path_graph(10), smoothness=1e-8)
         model.learn_one(0, "a")
         assert model.predict_one(9) == "a"
         """,
@@ -291,6 +296,7 @@ def test_a_diagonal_on_a_node_without_edges():
         "heavy edges",
         "small smoothness",
         "in single precision",
+        "small smoothness, adaptive",
         "a self-loop",
         "heavy and light edges",
         "huge weights and a tiny epsilon",

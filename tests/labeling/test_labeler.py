@@ -174,7 +174,7 @@ def test_fastonl_on_cora_is_the_algorithm_of_the_paper(real_graph, real_labels):
 def test_accuracy_on_real_graphs(real_graph, real_labels, name, accuracy, relaxation):
     graph, labels = real_graph(name), real_labels(name)
     streams = [real_stream(labels, seed) for seed in range(10)]
-    found = [fo.online_node_labeling(graph, stream, trace="paper").accuracy for stream in streams]
+    found = [fo.online_node_labeling(graph, stream, method="fastonl", trace="paper").accuracy for stream in streams]
     assert np.mean(found) >= accuracy - 0.005
     exact = fo.OnlineNodeLabeler(graph, method="relaxation")
     scores = [_accuracy(exact.clone(), stream) for stream in streams]
@@ -217,7 +217,7 @@ def test_confidence_is_that_of_the_labels_known_by_now(data, G, kernel, trace):
 
 
 def test_relearning_what_is_known_changes_nothing(karate):
-    model = fo.OnlineNodeLabeler(karate, list("abc"), trace=1.0)
+    model = fo.OnlineNodeLabeler(karate, list("abc"), method="fastonl", trace=1.0)
     for node in range(20):
         model.learn_one(node, "a")
     sums = learner_of(model).gradients
@@ -237,8 +237,10 @@ def test_labels_may_come_as_dict_pairs_generator_or_attribute(karate):
     assert fo.online_node_labeling(karate, list(labels.items())) == expected
     assert fo.online_node_labeling(karate, (pair for pair in labels.items())) == expected
     assert fo.online_node_labeling(karate, "club") == expected
-    assert fo.online_node_labeling(nx.to_scipy_sparse_array(karate), labels) == expected
     assert fo.online_node_labeling(karate, "club", progress=True) == expected
+    found = fo.online_node_labeling(nx.to_scipy_sparse_array(karate), labels)
+    assert list(found) == list(expected)
+    assert_allclose(found.probabilities, expected.probabilities, rtol=1e-9)  # rows of neighbours in another order
 
 
 def test_unlabelled_nodes_are_skipped_but_conduct():
@@ -252,25 +254,29 @@ def test_unlabelled_nodes_are_skipped_but_conduct():
     assert fo.online_node_labeling(H, [(4, "b"), (3, "b"), (0, "a"), (2, "a")])[3] == "a"
 
 
-def test_compiled_stream_is_predicting_and_learning_in_turn(karate):
+@pytest.mark.parametrize("method", ["adaptive", "fastonl"])
+def test_compiled_stream_is_predicting_and_learning_in_turn(karate, method):
     labels = list(nx.get_node_attributes(karate, "club").items())
     labels = [(node, f"{club} {node % 3}") for node, club in labels]  # six labels, discovered on the way
     for predict in ("argmax", "sample"):
         for kernel in KERNELS:
-            model = fo.OnlineNodeLabeler(karate, kernel=kernel, predict=predict, seed=3)
+            options = {"kernel": kernel, "method": method, "predict": predict, "seed": 3}
+            model = fo.OnlineNodeLabeler(karate, **options)
             expected = []
             for node, label in labels:
                 expected.append(model.predict_one(node))
                 model.learn_one(node, label)
-            assert list(fo.online_node_labeling(karate, labels, kernel, predict=predict, seed=3)) == expected
+            assert list(fo.online_node_labeling(karate, labels, **options)) == expected
 
 
-@pytest.mark.parametrize("method", ["fastonl", "fastonl-fifo"])
-def test_streams_longer_than_one_batch(real_graph, real_labels, method):
+@pytest.mark.parametrize(
+    "options", [{"method": "adaptive"}, {"method": "fastonl", "trace": 1e4}, {"method": "fastonl-fifo", "trace": 1e4}]
+)
+def test_streams_longer_than_one_batch(real_graph, real_labels, options):
     stream = real_stream(real_labels("citeseer"), 1)
     assert len(stream) > STREAM_BATCH
     graph = real_graph("citeseer")
-    options = {"method": method, "trace": 1e4, "epsilon": 1e-3}
+    options = {**options, "epsilon": 1e-3}
     model = fo.OnlineNodeLabeler(graph, **options)
     expected = []
     for node, label in stream:
@@ -280,14 +286,14 @@ def test_streams_longer_than_one_batch(real_graph, real_labels, method):
 
 
 def test_sampling_follows_the_distribution(karate):
-    model = fo.OnlineNodeLabeler(karate, predict="sample", trace=50.0, seed=1)
+    model = fo.OnlineNodeLabeler(karate, predict="sample", seed=1)
     model.learn_one(0, "a")
     model.learn_one(33, "b")
     probability = model.predict_proba_one(8)["a"]
     assert 0.1 < probability < 0.9
     draws = []
     for seed in range(400):
-        other = fo.OnlineNodeLabeler(karate, predict="sample", trace=50.0, seed=seed)
+        other = fo.OnlineNodeLabeler(karate, predict="sample", seed=seed)
         other.learn_one(0, "a")
         other.learn_one(33, "b")
         draws.append(other.predict_one(8) == "a")
@@ -306,7 +312,7 @@ def test_the_papers_trace_makes_draws_almost_uniform(real_graph, real_labels):
     graph, stream = real_graph("citeseer"), real_stream(real_labels("citeseer"), 0)
 
     def accuracy(trace):
-        return fo.online_node_labeling(graph, stream, predict="sample", trace=trace, seed=0).accuracy
+        return fo.online_node_labeling(graph, stream, method="fastonl", predict="sample", trace=trace, seed=0).accuracy
 
     assert accuracy("paper") < 0.3
     assert 0.4 < accuracy("estimate") < 0.55
@@ -316,7 +322,7 @@ def test_the_papers_trace_makes_draws_almost_uniform(real_graph, real_labels):
 def test_overwriting_forgets(karate):
     """A labeler that learned a wrong label and then the right one is one that learned the right one."""
     for options in (
-        {"epsilon": 1e-9},
+        {"method": "fastonl", "epsilon": 1e-9},
         {"method": "fastonl-fifo"},
         {"method": "fastonl-fifo", "symmetrized": True},
         {"method": "fastonl-fifo", "kernel": "K6"},
@@ -333,7 +339,8 @@ def test_overwriting_forgets(karate):
         for node in karate:
             expected = once.predict_proba_one(node)
             # "fastonl" estimates the diagonal of the kernel, roughly before it has to be exact.
-            assert twice.predict_proba_one(node) == pytest.approx(expected, abs=1e-9 if "method" in options else 1e-6)
+            tolerance = 1e-6 if options["method"] == "fastonl" else 1e-9
+            assert twice.predict_proba_one(node) == pytest.approx(expected, abs=tolerance)
         assert twice.n_learned == once.n_learned
 
 
@@ -355,9 +362,12 @@ def test_sequence(karate):
 
 
 def test_sequence_to_pandas(karate):
-    frame = fo.online_node_labeling(karate, "club").to_pandas()
+    seq = fo.online_node_labeling(karate, "club", method="fastonl")
+    frame = seq.to_pandas()
     assert list(frame.columns) == ["node", "predicted", "truth", "correct", "error_rate"]  # and no probability
-    assert frame["correct"].sum() == len(frame) - fo.online_node_labeling(karate, "club").mistakes
+    assert frame["correct"].sum() == len(frame) - seq.mistakes
+    seq = fo.online_node_labeling(karate, "club")
+    assert seq.to_pandas()["probability"].tolist() == pytest.approx(list(seq.probabilities))
     assert len(fo.online_node_labeling(karate, {}).to_pandas()) == 0
 
 
@@ -467,13 +477,13 @@ BAD_ARGUMENTS = [
     ),
     ({"kernel": "K7"}, ValueError, "unknown kernel 'K7'"),
     ({"predict": "best"}, ValueError, 'predict must be "argmax" or "sample", got \'best\''),
-    ({"trees": 3}, TypeError, "'fastonl' has no option trees; it belongs to \"weighted-tree\". Its"),
+    ({"trees": 3}, TypeError, "'adaptive' has no option trees; it belongs to \"weighted-tree\". Its"),
     (
         {"method": "weighted-majority", "lam": 3.0},
         TypeError,
         "'weighted-majority' has no option lam; it belongs .* Its options: none",
     ),
-    ({"symmetrized": True}, TypeError, "'fastonl' has no option symmetrized; it belongs to \"fastonl-fifo\". Its"),
+    ({"symmetrized": True}, TypeError, "'adaptive' has no option symmetrized; it belongs to \"fastonl-fifo\". Its"),
     ({"method": "fastonl-fifo", "symmetrized": "yes"}, TypeError, "symmetrized must be True or False, got 'yes'"),
     ({"classes": [[1]]}, TypeError, r"a label must be hashable, got \[1\]$"),
     ({"dtype": "float16"}, ValueError, 'dtype must be "float64" or "float32", got \'float16\''),
@@ -483,8 +493,8 @@ BAD_ARGUMENTS = [
         ValueError,
         r"needs weighted degrees between 1e-20 and 1e\+20, got 1e\+30 to 1e\+30",
     ),
-    ({"trace": "good"}, ValueError, "trace must be .* got 'good'"),
-    ({"trace": -1}, ValueError, "trace must be a positive number"),
+    ({"method": "fastonl", "trace": "good"}, ValueError, "trace must be .* got 'good'"),
+    ({"method": "fastonl", "trace": -1}, ValueError, "trace must be a positive number"),
     ({"epsilon": 0}, ValueError, "epsilon must be a positive number"),
     ({"method": "weighted-tree", "trees": 0}, ValueError, "trees must be at least 1"),
     ({"method": "approximate", "terms": 0}, ValueError, "terms must be at least 1"),
@@ -505,12 +515,12 @@ BAD_ARGUMENTS = [
     ({"classes": ["a", None]}, ValueError, "classes holds None or NaN"),
     ({"method": "weighted-tree", "kernel": "K7"}, ValueError, "unknown kernel 'K7'"),
     ({"method": "weighted-majority", "smoothness": -5}, ValueError, "smoothness must lie between"),
-    ({"eps": 0.1}, TypeError, "has no option eps. Its options: epsilon, trace"),
+    ({"eps": 0.1}, TypeError, "'adaptive' has no option eps. Its options: epsilon, experts"),
     ({"labels": [(0, "a"), (1, "a"), (0, "b")]}, ValueError, "node 0 was learned before, as 'a'$"),
     ({"method": ["relaxation"]}, ValueError, "unknown method"),
     ({"method": "weighted-tree", "trees": None}, TypeError, "trees must be a whole number, got None"),
     ({"method": "approximate", "terms": None}, TypeError, "terms must be a whole number, got None"),
-    ({"trace": None}, ValueError, 'trace must be "estimate", "paper", "exact" or'),
+    ({"method": "fastonl", "trace": None}, ValueError, 'trace must be "estimate", "paper", "exact" or'),
     ({"labels": [{0, 1}]}, TypeError, "pairs .* got {0, 1}"),
     ({"labels": np.array(5)}, TypeError, "got array"),
     ({"G": nx.DiGraph(KARATE)}, nx.NetworkXNotImplemented, "undirected"),
@@ -529,7 +539,7 @@ def test_bad_arguments(options, error, message):
 def test_exact_methods_refuse_large_graphs_and_say_what_they_would_need():
     n = 30_000
     path = CSRGraph.from_edges(range(n - 1), range(1, n))
-    for options in ({"method": "relaxation"}, {"trace": "exact"}):
+    for options in ({"method": "relaxation"}, {"method": "fastonl", "trace": "exact"}):
         with pytest.raises(ValueError, match=r"30,000 nodes takes 7.2 GB .* up to 20,000 nodes"):
             fo.OnlineNodeLabeler(path, **options)
 
@@ -570,8 +580,9 @@ print(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before)
     assert growth < 14_000  # kilobytes; an array of one double per node has 16,000
 
 
+@pytest.mark.parametrize("method", ["adaptive", "fastonl"])
 @pytest.mark.parametrize("nodes", ["range(n)", "[0]"])
-def test_ctrl_c_ends_a_long_stream(nodes):
+def test_ctrl_c_ends_a_long_stream(nodes, method):
     """Between nodes, and within the push of one node."""
     program = f"""
 import signal, threading, os
@@ -581,7 +592,8 @@ rng = np.random.default_rng(0)
 graph = fo.CSRGraph.from_edges(rng.integers(n, size=5 * n), rng.integers(n, size=5 * n), n=n)
 threading.Timer(1.0, os.kill, (os.getpid(), signal.SIGINT)).start()
 try:
-    fo.online_node_labeling(graph, ((u, u % 5) for u in {nodes}), smoothness=1e-8, epsilon=1e-16, trace="paper")
+    options = {{"smoothness": 1e-8, "epsilon": 1e-16, "method": {method!r}}}
+    fo.online_node_labeling(graph, ((u, u % 5) for u in {nodes}), **options)
 except KeyboardInterrupt:
     print("interrupted")
 """
@@ -595,8 +607,10 @@ def test_threads_predict_while_one_learns(real_graph, real_labels):
     stream = [(node, f"{label} {i % 30}") for i, (node, label) in enumerate(stream)]  # many labels, discovered
     for options in (
         {},
-        {"kernel": "K6", "epsilon": 1e-3},
         {"predict": "sample"},
+        {"method": "fastonl"},
+        {"method": "fastonl", "kernel": "K6", "epsilon": 1e-3},
+        {"method": "fastonl", "predict": "sample"},
         {"method": "fastonl-fifo"},
         {"method": "fastonl-fifo", "symmetrized": True},
         {"method": "weighted-majority"},

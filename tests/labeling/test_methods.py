@@ -501,8 +501,10 @@ def test_a_model_is_freed_as_soon_as_nobody_has_it(make):
     assert uncollected(work) == 0
 
 
-def test_a_model_that_settles_slowly_is_freed_at_once_too():
+@pytest.mark.parametrize("method", ["adaptive", "fastonl"])
+def test_a_model_that_settles_slowly_is_freed_at_once_too(method):
     G = nx.path_graph(3)
     nx.set_edge_attributes(G, 1e7, "weight")
-    assert uncollected(lambda: fo.OnlineNodeLabeler(G, kernel="laplacian").learn_one(0, "a")) == 0
+    options = {"kernel": "laplacian", "smoothness": 0.15, "method": method}
+    assert uncollected(lambda: fo.OnlineNodeLabeler(G, **options).learn_one(0, "a")) == 0
     assert uncollected(lambda: fo.kernel_column(G, 0, kernel="laplacian")) == 0

@@ -3,6 +3,7 @@ import pickle
 import subprocess
 import sys
 import threading
+from functools import partial
 
 import networkx as nx
 import numpy as np
@@ -21,6 +22,9 @@ from tests.seams import allowances, dense, learner_of, scores_of, store_of, stor
 from tests.strategies import small_graphs
 
 LABELS = [f"label {i}" for i in range(20)]  # three blocks
+
+fastonl = partial(fo.OnlineNodeLabeler, method="fastonl")
+label_stream = partial(fo.online_node_labeling, method="fastonl")
 
 
 def assert_invariant(model, tolerance=1e-9):
@@ -56,7 +60,7 @@ class LearningAndPredicting(RuleBasedStateMachine):
         self.nodes = list(G)
         classes = LABELS if known else None
         options = {"smoothness": smoothness, "epsilon": epsilon, "trace": trace}
-        self.model = fo.OnlineNodeLabeler(G, classes, kernel, **options)
+        self.model = fastonl(G, classes, kernel, **options)
 
     @rule(data=st.data(), label=st.sampled_from(LABELS))
     def learn(self, data, label):
@@ -122,7 +126,7 @@ def trained_labelers(draw, **options):
     kernel = draw(st.sampled_from(sorted(KERNELS)))
     options |= {"smoothness": draw(st.sampled_from([0.02, 0.15, 0.7])), "trace": draw(st.sampled_from(["paper", 3.0]))}
     options["epsilon"] = draw(st.sampled_from([0.5, 0.05, None, 1e-6]))
-    model = fo.OnlineNodeLabeler(G, LABELS[:k], kernel, **options)
+    model = fastonl(G, LABELS[:k], kernel, **options)
     if draw(st.booleans()):
         return model.fit(labels)
     for node, label in labels.items():
@@ -150,7 +154,7 @@ def test_learning_is_a_push_of_each_lane(data, G, kernel, epsilon):
     nodes = list(G)
     labels = data.draw(st.dictionaries(st.sampled_from(nodes), st.sampled_from(LABELS[:3])))
     trace = data.draw(st.sampled_from(["paper", 1.0]))
-    model = fo.OnlineNodeLabeler(G, LABELS[:3], kernel, epsilon=epsilon, trace=trace)
+    model = fastonl(G, LABELS[:3], kernel, epsilon=epsilon, trace=trace)
     store_of(model).when_slow = lambda *arguments: arguments[-1]  # push on, never solve
     learner = learner_of(model)
     graph_kernel = learner.kernel
@@ -198,7 +202,7 @@ def test_reading_is_what_its_formula_says(model, data):
 
 def test_the_push_from_a_node_sharpens_its_scores(karate):
     """Reading around a node gets closer to the exact kernel than its own numbers do."""
-    model = fo.OnlineNodeLabeler(karate, trace="paper", epsilon=0.02).fit(nx.get_node_attributes(karate, "club"))
+    model = fastonl(karate, trace="paper", epsilon=0.02).fit(nx.get_node_attributes(karate, "club"))
     kernel = learner_of(model).kernel
     expected = exact_scores(model)
     _, Z, _, _ = dense(model)
@@ -213,7 +217,7 @@ def test_a_tiny_epsilon_gives_the_predictions_of_the_exact_kernel(data, G, kerne
     order = data.draw(st.permutations(list(G)))
     stream = [(node, data.draw(st.sampled_from(LABELS[:3]))) for node in order]
     options = {"kernel": kernel, "trace": "exact"}
-    model = fo.OnlineNodeLabeler(G, epsilon=1e-16, **options)
+    model = fastonl(G, epsilon=1e-16, **options)
     exact = fo.OnlineNodeLabeler(G, method="relaxation", **options)
     for node, label in stream:
         scores, _, diagonal, _ = learner_of(exact)._evidence(learner_of(model).kernel.graph.index(node))
@@ -259,7 +263,7 @@ def test_what_is_certain_is_the_label_of_the_exact_kernel(model, data):
 def test_certificates_on_a_real_graph(real_graph, real_labels):
     graph, labels = real_graph("cora"), real_labels("cora")
     order = np.random.default_rng(0).permutation(len(graph)).tolist()
-    model = fo.OnlineNodeLabeler(graph)
+    model = fastonl(graph)
     for u in order[:1000]:
         model.learn_one(u, int(labels[u]))
     exact = exact_scores(model)
@@ -276,7 +280,7 @@ def test_certificates_on_a_real_graph(real_graph, real_labels):
 def test_near_ties_are_not_mistaken(size, difference, dtype):
     """The error bound counts the rounding of each added mass, even where nothing is pushed."""
     S = {0: size, 1: 1.0, 2: size * (1 + difference)}
-    model = fo.OnlineNodeLabeler(nx.path_graph(3), ["a", "b"], "K4", S=S, dtype=dtype, epsilon=0.9)
+    model = fastonl(nx.path_graph(3), ["a", "b"], "K4", S=S, dtype=dtype, epsilon=0.9)
     model.fit({0: "a", 2: "b"})
     answer = model.certify_one(1)
     exact = exact_scores(model)[1]
@@ -285,24 +289,24 @@ def test_near_ties_are_not_mistaken(size, difference, dtype):
 
 
 def test_a_larger_budget_is_never_worse(karate):
-    model = fo.OnlineNodeLabeler(karate).fit({0: "a", 33: "b", 5: "a"})
+    model = fastonl(karate).fit({0: "a", 33: "b", 5: "a"})
     for node in karate:
         errors = [model.certify_one(node, max_operations=budget).error for budget in (0, 1, 10, 100, 1000)]
         assert errors == sorted(errors, reverse=True)
 
 
 def test_a_tie_is_never_certain():
-    model = fo.OnlineNodeLabeler(nx.path_graph(3), ["a", "b"]).fit({0: "a", 2: "b"})
+    model = fastonl(nx.path_graph(3), ["a", "b"]).fit({0: "a", 2: "b"})
     answer = model.certify_one(1)
     assert (answer.certain, answer.margin <= answer.error) == (False, True)
     assert model.certify_one(0).certain
-    isolated = fo.OnlineNodeLabeler(nx.empty_graph(2), ["a", "b"]).fit({0: "a"})
+    isolated = fastonl(nx.empty_graph(2), ["a", "b"]).fit({0: "a"})
     assert (isolated.certify_one(1).label, isolated.certify_one(1).certain) == ("a", False)  # the most frequent
 
 
 def test_certificates_of_few_labels(karate):
-    assert fo.OnlineNodeLabeler(karate).certify_one(3) == fo.CertifiedLabel(None, math.inf, 0.0, False)
-    answer = fo.OnlineNodeLabeler(karate).fit({0: "only"}).certify_one(3)
+    assert fastonl(karate).certify_one(3) == fo.CertifiedLabel(None, math.inf, 0.0, False)
+    answer = fastonl(karate).fit({0: "only"}).certify_one(3)
     assert (answer.label, answer.margin, answer.certain) == ("only", math.inf, True)
 
 
@@ -311,17 +315,17 @@ def test_certificate_errors(karate):
     with pytest.raises(ValueError, match="method 'relaxation' gives no certificates; method=\"fastonl\" does"):
         model.certify_one(3)
     with pytest.raises(nx.NodeNotFound, match="'x'"):
-        fo.OnlineNodeLabeler(karate).certify_one("x")
+        fastonl(karate).certify_one("x")
     with pytest.raises(ValueError, match="max_operations must be at least 0, got -1"):
-        fo.OnlineNodeLabeler(karate).certify_one(3, max_operations=-1)
+        fastonl(karate).certify_one(3, max_operations=-1)
 
 
 def test_single_precision_is_close_but_seldom_certain(real_graph, real_labels):
     graph, labels = real_graph("citeseer"), real_labels("citeseer")
     stream = [(u, int(labels[u])) for u in np.random.default_rng(0).permutation(len(graph)).tolist()]
-    double, single = (fo.online_node_labeling(graph, stream, dtype=dtype) for dtype in ("float64", "float32"))
+    double, single = (label_stream(graph, stream, dtype=dtype) for dtype in ("float64", "float32"))
     assert np.mean([a == b for a, b in zip(double, single, strict=True)]) > 0.999
-    model = fo.OnlineNodeLabeler(graph, dtype="float32").fit(stream[:1500])
+    model = fastonl(graph, dtype="float32").fit(stream[:1500])
     assert_invariant(model, tolerance=1e-4)
     exact = exact_scores(model)
     for u, _ in stream[1500:1600]:
@@ -369,15 +373,15 @@ def test_fitting_is_adding_up_columns_of_the_kernel(data, G, kernel, method):
 
 def test_fitting_in_any_order_predicts_the_same(karate):
     labels = [(node, data["club"]) for node, data in karate.nodes(data=True)][::3]
-    one = fo.OnlineNodeLabeler(karate, ["Mr. Hi", "Officer"]).fit(labels)
-    two = fo.OnlineNodeLabeler(karate, ["Mr. Hi", "Officer"]).fit(dict(labels[::-1]))
+    one = fastonl(karate, ["Mr. Hi", "Officer"]).fit(labels)
+    two = fastonl(karate, ["Mr. Hi", "Officer"]).fit(dict(labels[::-1]))
     assert one.predict_many() == two.predict_many()
     assert one.labels == two.labels
     assert one.predict_many() == one.predict_many(karate) == one.predict_many(karate, progress=True)
 
 
 def test_failed_learning_changes_nothing(karate):
-    model = fo.OnlineNodeLabeler(karate, ["a", "b"]).fit({0: "a"})
+    model = fastonl(karate, ["a", "b"]).fit({0: "a"})
     before = (model.predict_proba_one(5), model.labels, model.classes)
     for labels, error, message in [
         ({1: "a", 0: "b"}, ValueError, "node 0 was learned before, as 'a'"),
@@ -396,17 +400,17 @@ def test_failed_learning_changes_nothing(karate):
 
 
 def test_fit_forgets_what_was_learned(karate):
-    model = fo.OnlineNodeLabeler(karate, ["a", "b"]).fit({0: "a", 1: "b"})
-    fresh = fo.OnlineNodeLabeler(karate, ["a", "b"]).fit({33: "b"})
+    model = fastonl(karate, ["a", "b"]).fit({0: "a", 1: "b"})
+    fresh = fastonl(karate, ["a", "b"]).fit({33: "b"})
     assert model.fit({33: "b"}) is model
     assert (model.labels, model.n_learned) == ({33: "b"}, 1)
     assert model.predict_proba_many().tolist() == fresh.predict_proba_many().tolist()
-    discovering = fo.OnlineNodeLabeler(karate).fit({0: "a"}).fit({1: "b"})
+    discovering = fastonl(karate).fit({0: "a"}).fit({1: "b"})
     assert discovering.classes == ("b",)
 
 
 def test_a_failed_fit_forgets_nothing(karate):
-    model = fo.OnlineNodeLabeler(karate).fit({0: "a", 1: "b"})
+    model = fastonl(karate).fit({0: "a", 1: "b"})
     before = model.predict_proba_many().tolist()
     with pytest.raises(nx.NodeNotFound, match="99"):
         model.fit({5: "c", 99: "a"})
@@ -423,14 +427,14 @@ def test_any_number_of_labels(k, known):
     G = nx.random_regular_graph(5, 300, seed=1)
     labels = {node: f"label {node * 7 % k}" for node in G}
     classes = list(dict.fromkeys(labels.values())) if known else None
-    model = fo.OnlineNodeLabeler(G, classes, epsilon=1e-6, trace="paper")
+    model = fastonl(G, classes, epsilon=1e-6, trace="paper")
     expected = []
     for node, label in labels.items():
         expected.append(model.predict_one(node))
         model.learn_one(node, label)
     assert_invariant(model)
     assert_settled(model)
-    stream = fo.OnlineNodeLabeler(G, classes, epsilon=1e-6, trace="paper")
+    stream = fastonl(G, classes, epsilon=1e-6, trace="paper")
     assert list(stream.run(labels)) == expected
     for one, other in zip(dense(stream), dense(model), strict=True):
         assert (one == other).all()
@@ -443,7 +447,7 @@ def test_any_number_of_labels(k, known):
 def test_labels_that_reach_few_nodes_take_little_memory():
     """Four hundred labels on as many cliques: each block of labels has slots on its own cliques only."""
     G = nx.disjoint_union_all([nx.complete_graph(5) for _ in range(400)])
-    model = fo.OnlineNodeLabeler(G)
+    model = fastonl(G)
     for node in range(0, 2000, 5):
         model.learn_one(node, f"clique {node // 5}")
     assert store_of(model).slot_indices.shape == (2000, 50)
@@ -455,12 +459,12 @@ def test_labels_that_reach_few_nodes_take_little_memory():
 def test_slots_are_added_in_the_middle_of_a_push(dtype):
     """A star's centre needs more slots at once than there were."""
     G = nx.star_graph(9000)
-    model = fo.OnlineNodeLabeler(G, dtype=dtype, epsilon=1e-9)
+    model = fastonl(G, dtype=dtype, epsilon=1e-9)
     model.learn_one(5, "a")
     model.learn_one(0, "b")
     assert store_of(model).n_slots == 9002
     assert_allclose(np.bincount(store_of(model).slot_indices[:, 0])[1:9002], 1)
-    stream = fo.online_node_labeling(G, {5: "a", 0: "b", 7: "b"}, dtype=dtype, epsilon=1e-9)
+    stream = label_stream(G, {5: "a", 0: "b", 7: "b"}, dtype=dtype, epsilon=1e-9)
     assert list(stream)[:2] == [None, "a"]
 
 
@@ -477,7 +481,7 @@ from tests.seams import store_of
 n = 3000
 rng = np.random.default_rng(0)
 graph = fo.CSRGraph.from_edges(rng.integers(n, size=4 * n), rng.integers(n, size=4 * n), n=n)
-model = fo.OnlineNodeLabeler(graph, ["a", "b"], smoothness=1e-5, epsilon=1e-11, trace="paper")
+model = fo.OnlineNodeLabeler(graph, ["a", "b"], smoothness=1e-5, epsilon=1e-11, trace="paper", method="fastonl")
 store_of(model).rate = 1e-3
 for node in range(5):
     model.learn_one(node, "ab"[node % 2])
@@ -519,9 +523,9 @@ class NoMemory:
 @pytest.mark.parametrize("stream", [True, False])
 def test_running_out_of_memory_in_a_push_loses_nothing(monkeypatch, arrays, stream):
     """The label is learned, and pushed on once there is memory: a star's centre needs more slots than there are."""
-    model = fo.OnlineNodeLabeler(nx.star_graph(9000), ["a", "b"], epsilon=1e-9)
+    model = fastonl(nx.star_graph(9000), ["a", "b"], epsilon=1e-9)
     model.learn_one(5, "a")  # which has reached all leaves
-    untouched = fo.OnlineNodeLabeler(nx.star_graph(9000), ["a", "b"], epsilon=1e-9)
+    untouched = fastonl(nx.star_graph(9000), ["a", "b"], epsilon=1e-9)
     with monkeypatch.context() as patch:
         patch.setattr(_diffusion, "np", NoMemory(arrays))
         with pytest.raises(MemoryError):
@@ -538,7 +542,7 @@ def test_running_out_of_memory_in_a_push_loses_nothing(monkeypatch, arrays, stre
 @pytest.mark.parametrize(("known", "arrays"), [(2, 0), (2, 1), (2, 2), (8, 0), (8, 1)])
 def test_running_out_of_memory_for_a_new_label_changes_nothing(karate, monkeypatch, known, arrays):
     """Wider blocks after two labels, a block more after eight: all arrays stay as they were, the next try succeeds."""
-    model = fo.OnlineNodeLabeler(karate)
+    model = fastonl(karate)
     for node in range(known):
         model.learn_one(node, node)
     before = [array.copy() for array in dense(model)]
@@ -559,7 +563,7 @@ def test_reading_ends_where_mass_hardly_settles():
     """Along a heavy edge a push goes back and forth; predictions and certificates do not wait for it."""
     G = nx.Graph()
     G.add_edge(0, 1, weight=1e8)
-    model = fo.OnlineNodeLabeler(G, ["a", "b"], "K1", trace="paper", epsilon=1e6)
+    model = fastonl(G, ["a", "b"], "K1", trace="paper", epsilon=1e6)
     model.learn_one(0, "b")
     assert (model.predict_one(1), model.certify_one(1).label) == ("b", "b")
     assert_invariant(model)
@@ -570,16 +574,16 @@ def test_the_smallest_epsilon_ends(method):
     G = nx.path_graph(3)
     options = {"kernel": "K1", "epsilon": 5e-324, "smoothness": 0.5}
     if method == "stream":
-        assert list(fo.online_node_labeling(G, {0: "a", 2: "b", 1: "a"}, **options)) == [None, "a", "a"]
+        assert list(label_stream(G, {0: "a", 2: "b", 1: "a"}, **options)) == [None, "a", "a"]
     else:
-        model = fo.OnlineNodeLabeler(G, **options)
+        model = fastonl(G, **options)
         model.learn_one(0, "a")
         assert model.predict_one(2) == "a"
 
 
 def test_predictions_wait_until_a_label_is_wholly_learned(karate, monkeypatch):
     """K6 reads the lanes and the sum of gradients: both from before a label was learned, or both from after it."""
-    model = fo.OnlineNodeLabeler(karate, ["a", "b"], "K6").fit({0: "a", 33: "b"})
+    model = fastonl(karate, ["a", "b"], "K6").fit({0: "a", 33: "b"})
     learner, seen = learner_of(model), []
     learn = learner._learn
     reader = threading.Thread(target=lambda: seen.append(learner._evidence(20).scores))
@@ -600,7 +604,7 @@ def test_predictions_wait_until_a_label_is_wholly_learned(karate, monkeypatch):
 @pytest.mark.parametrize("step", ["settle_at", "_sums"])
 def test_interrupted_learning_of_many_is_finished_later(karate, monkeypatch, step):
     """Once the labels are stored, they stay: the next call pushes on and completes the sums."""
-    model, other = (fo.OnlineNodeLabeler(karate, ["a", "b"]).fit({0: "a", 33: "b"}) for _ in range(2))
+    model, other = (fastonl(karate, ["a", "b"]).fit({0: "a", 33: "b"}) for _ in range(2))
     learner = learner_of(model)
     owner = learner.diffusion if step == "settle_at" else learner
     original, calls = getattr(owner, step), []
@@ -633,6 +637,6 @@ def test_accuracy_is_that_of_the_papers_loop(real_graph, real_labels, name):
     for seed in range(10):
         order = np.random.default_rng(seed).permutation(len(graph)).tolist()
         stream = [(u, int(labels[u])) for u in order]
-        found.append(fo.online_node_labeling(graph, stream).accuracy)
+        found.append(label_stream(graph, stream).accuracy)
         paper.append(fo.online_node_labeling(graph, stream, method="fastonl-fifo").accuracy)
     assert np.mean(found) >= np.mean(paper) - 0.003

@@ -138,7 +138,7 @@ def test_few_mistakes_where_cliques_share_labels(seed):
 
 def test_the_default_kernel_is_that_of_the_method(karate):
     assert "kernel='augmented-laplacian'" in repr(fo.OnlineNodeLabeler(karate, method="perceptron"))
-    assert "kernel='normalized-laplacian'" in repr(fo.OnlineNodeLabeler(karate))
+    assert "kernel='normalized-laplacian'" in repr(fo.OnlineNodeLabeler(karate, method="fastonl"))
     by_default, named = (fo.OnlineNodeLabeler(karate, kernel=name, method="perceptron") for name in (None, "K6"))
     for model in (by_default, named):
         model.run(nx.get_node_attributes(karate, "club"))

@@ -34,7 +34,7 @@ def contents():
         fo.CSRGraph.from_edges([0, 1, 2], [1, 2, 0], nodes=["a", "b", "c"], directed=True),
     ]
     found += [fo.OnlineNodeLabeler(G, method=method, seed=1).fit({0: "x", 5: "y"}) for method in METHODS]
-    found.append(fo.OnlineNodeLabeler(G, ["x", "y"], dtype="float32"))
+    found.append(fo.OnlineNodeLabeler(G, ["x", "y"], method="fastonl", dtype="float32"))
     pickled = [pickle.dumps(each, protocol=protocol) for each in found for protocol in (2, 5)]
     return [(content, payloads(content)) for content in pickled]
 
