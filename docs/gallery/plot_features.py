@@ -41,8 +41,7 @@ print(f"{closeness.nnz / n:.0f} of {n} values in a row of PageRank are not 0")
 # Few labels, many nodes
 # ----------------------
 # For each number of labels and each seed, we draw that many digits and predict the others. The same labels go to
-# ``OnlineNodeLabeler.fit``. It needs no features and no classifier, because it works on the graph itself. With few
-# labels on a small graph, its default ``epsilon`` is coarse. A smaller one costs little.
+# ``OnlineNodeLabeler.fit``. It needs no features and no classifier, because it works on the graph itself.
 
 rows = []
 with threadpool_limits(1):  # matrices this small are no faster on several cores
@@ -54,9 +53,7 @@ with threadpool_limits(1):  # matrices this small are no faster on several cores
             for name, X in features.items():
                 model = LogisticRegression(C=10, max_iter=1_000).fit(X[known], truth[known])
                 rows.append((name, labels_known, model.score(X[others], truth[others])))
-            labeler = fo.OnlineNodeLabeler(graph, epsilon=1e-6).fit(
-                zip(known, truth[known], strict=True)
-            )
+            labeler = fo.OnlineNodeLabeler(graph).fit(zip(known, truth[known], strict=True))
             predicted = labeler.predict_many(others)
             rows.append(
                 ("OnlineNodeLabeler", labels_known, np.mean(predicted == truth[others]))
