@@ -85,6 +85,8 @@ if IS_ONLINE:
 EXAMPLES = [
     "plot_recommendations.py",
     "plot_digits.py",
+    "plot_how_sure.py",
+    "plot_repel.py",
     "plot_communities.py",
     "plot_drop_in_pagerank.py",
     "plot_features.py",
