@@ -83,8 +83,8 @@ for coverage, (covered, sizes) in found.items():
 # %%
 # The dotted lines are what is proved for any stream: after T arrivals, the coverage is at least as asked for, up to
 # 21 / T. At first sets are large, because little is known. Later they become smaller. After misses that follow each
-# other closely, they grow for a while. Sets always hold the predicted label. So they cover more than was asked for wherever that label alone is right
-# often enough.
+# other closely, they grow for a while. Sets always hold the predicted label. So they cover more than was asked for
+# wherever that label alone is right often enough.
 
 arrivals = np.arange(1, len(stream) + 1)
 _, (top, bottom) = plt.subplots(2, 1, figsize=(5, 5), sharex=True, layout="constrained")
