@@ -91,11 +91,12 @@ class OnlineNodeLabeler:
     epsilon : float, optional
         For ``"adaptive"``, the two FastONL methods and ``"perceptron"``: a node is pushed only while its residual
         exceeds this, per neighbour. By default 0.1 / n, as in the paper, 0.03 / n for ``"adaptive"`` and 0.01 / n for
-        ``"perceptron"``. A larger value is faster and less accurate. Both FastONL methods have the same bound on the error of scores; ``"fastonl-fifo"`` is often
-        further below it. Where few labels are known, or all of them are learned by `fit` or `learn_many`, a tenth of
-        their default is usually more accurate. ``"laplacian"`` and ``"augmented-laplacian"`` do not scale by degrees:
-        with the same epsilon they reach further than the other kernels, and take longer. With ``"laplacian"``,
-        ``"fastonl"`` lets nodes with few neighbours keep more than this, as far as the bound allows.
+        ``"perceptron"``. A larger value is faster and less accurate. Both FastONL methods have the same bound on the
+        error of scores; ``"fastonl-fifo"`` is often further below it. Where few labels are known, or all of them are
+        learned by `fit` or `learn_many`, a tenth of their default is usually more accurate. ``"laplacian"`` and
+        ``"augmented-laplacian"`` do not scale by degrees: with the same epsilon they reach further than the other
+        kernels, and take longer. With ``"laplacian"``, ``"fastonl"`` lets nodes with few neighbours keep more than
+        this, as far as the bound allows.
     experts : sequence of str, optional
         For ``"adaptive"``: which experts are asked. By default ``"diffusion"``, ``"vote"``, ``"compatibility"``,
         ``"profile"``, ``"degree"`` and ``"frequency"``. Further diffusions are named after a kernel and its smoothness,
@@ -104,15 +105,16 @@ class OnlineNodeLabeler:
         For ``"adaptive"``: a half-life, as a number of arrivals. What was seen so many arrivals ago counts half as much
         for the weights and for the experts that count labels. By default nothing is forgotten.
     trace : {"estimate", "paper", "exact"} or float, default "estimate"
-        For the two FastONL methods, ``"relaxation"`` and ``"approximate"``: the trace of the kernel matrix. A larger trace gives flatter distributions. ``"estimate"`` takes a sample;
-        ``"paper"`` is k n^2, as in the paper's experiments: almost uniform distributions, which hardly matters for
-        ``predict="argmax"``; ``"exact"`` is for up to 20,000 nodes.
+        For the two FastONL methods, ``"relaxation"`` and ``"approximate"``: the trace of the kernel matrix. A larger
+        trace gives flatter distributions. ``"estimate"`` takes a sample; ``"paper"`` is k n^2, as in the paper's
+        experiments: almost uniform distributions, which hardly matters for ``predict="argmax"``; ``"exact"`` is for up
+        to 20,000 nodes.
     symmetrized : bool, default False
         For ``"fastonl-fifo"``: score by the mean of a row and a column of the approximate kernel, as the paper's
         analysis does. Takes memory for every node that the columns of learned nodes reach.
     dtype : {"float64", "float32"}, default "float64"
-        For ``"adaptive"``, ``"fastonl"`` and ``"perceptron"``: the precision of the diffusion. Single precision halves the memory of a
-        label. Its rounding errors make `certify_one` seldom certain.
+        For ``"adaptive"``, ``"fastonl"`` and ``"perceptron"``: the precision of the diffusion. Single precision halves
+        the memory of a label. Its rounding errors make `certify_one` seldom certain.
     terms : int, default 10
         For ``"approximate"``: the terms of the power series beyond the first.
     trees : int, default 5
@@ -142,9 +144,9 @@ class OnlineNodeLabeler:
     Several threads may predict while one learns.
 
     With ``"adaptive"``, ``"fastonl"`` and ``"perceptron"``, memory depends on how many nodes labels reach. Each node
-    that a block of 8 labels reaches takes 144 bytes: 16 for each label and 16 more. With up to 2 or 4 labels it is 48 or
-    80 bytes. Single precision halves what a label takes. Beside its diffusion, ``"adaptive"`` takes 68 bytes per block
-    of 8 labels for each node with a learned neighbour, and 20 bytes for each node.
+    that a block of 8 labels reaches takes 144 bytes: 16 for each label and 16 more. With up to 2 or 4 labels it is 48
+    or 80 bytes. Single precision halves what a label takes. Beside its diffusion, ``"adaptive"`` takes 68 bytes per
+    block of 8 labels for each node with a learned neighbour, and 20 bytes for each node.
 
     References
     ----------
@@ -509,8 +511,8 @@ class OnlineNodeLabeler:
         """The label that the exact kernel gives to `node`, if that can be proved.
 
         It reads further and further around the node. It stops when the margin between the two best labels is larger
-        than its error, or when the budget ends. For the methods ``"adaptive"``, ``"fastonl"`` and ``"perceptron"`` only.
-        With ``"adaptive"``, the label is that of the mixture with its present weights and the exact diffusion.
+        than its error, or when the budget ends. For the methods ``"adaptive"``, ``"fastonl"`` and ``"perceptron"``
+        only. With ``"adaptive"``, the label is that of the mixture with its present weights and the exact diffusion.
 
         Parameters
         ----------
