@@ -65,7 +65,7 @@ print(results.pivot_table("accuracy", "labels_known", "method").round(3).to_stri
 # The bands are one standard deviation of five draws. PageRank helps most when few labels are known. Then hardly any
 # node has a labelled neighbour, but most have labelled nodes some steps away. With hundreds of labels, the neighbours
 # alone are about as good. A classifier on PageRank is as good here as the labeler, or a little better. The labeler
-# needs no features, takes milliseconds, and can go on learning one label at a time.
+# needs no features, takes a fraction of a second, and can go on learning one label at a time.
 
 fig, ax = plt.subplots(figsize=(6, 4.5), layout="constrained")
 fo.plotting.plot_bands(results, "labels_known", "accuracy", by="method", ax=ax)
