@@ -414,14 +414,16 @@ class Mixture:
         q[top] = confidence
         return q
 
-    def step(self, features, y, top):
-        q, x = self.mixed(features), self._inputs(features)
-        if len(q) == 1:
-            return
+    def calibrate(self, features, right):
+        x = self._inputs(features)
         p = 1.0 / (1.0 + np.exp(-self.calibration @ x))
         self.B = self.fading * self.B + (1.0 - self.fading) * 30.0 * np.eye(2) + p * (1.0 - p) * np.outer(x, x)
-        self.calibration = self.calibration - np.linalg.solve(self.B, (p - (top == y)) * x)
+        self.calibration = self.calibration - np.linalg.solve(self.B, (p - right) * x)
+
+    def step(self, features, y):
+        q = self.mixed(features)
         fisher = features @ (np.diag(q) - np.outer(q, q)) @ features.T
         prior = self.start_precision * np.eye(len(self.A))
         self.A = self.fading * self.A + (1.0 - self.fading) * prior + fisher
-        self.weights = self.weights - np.linalg.solve(self.A, features @ (q - np.eye(len(q))[y]))
+        step = np.linalg.solve(self.A, features @ (q - np.eye(len(q))[y]))
+        self.weights = self.weights - step * min(1.0, 0.1 / max(np.abs(step).max(), 0.1))

@@ -241,7 +241,8 @@ class OnlineNodeLabeler:
         learner = knowledge.learner
         if not isinstance(learner, AdaptiveLearner):
             raise AttributeError(f'method {self._method!r} does not count pairs of labels; method="adaptive" does')
-        return Compatibility(tuple(knowledge.classes), *learner.compatibility())
+        ratios, counts = learner.compatibility()
+        return Compatibility(tuple(knowledge.classes[: len(ratios)]), ratios, counts)
 
     def clone(self) -> OnlineNodeLabeler:
         """A new labeler with the same graph, parameters and random draws, which has learned nothing.
@@ -818,7 +819,10 @@ class OnlineNodeLabeler:
         prior = [
             check_positive(f"class_prior of {shortened(label)}", class_prior[label]) for label in knowledge.classes
         ]
-        learner.know_prior(np.array(prior) / math.fsum(prior))
+        shares = np.array(prior) / math.fsum(prior)
+        if shares.min() < np.finfo(np.float64).tiny:
+            raise ValueError(f"the frequencies of class_prior differ too much, got {min(prior):g} to {max(prior):g}")
+        learner.know_prior(shares)
 
     def reached(self, nodes: Iterable[Hashable] | None = None) -> list[bool]:
         """Whether any learned label is in reach of each of these nodes: for ``method="adaptive"``.

@@ -79,12 +79,12 @@ cdef class DiffusionExpert:
         self.run.reserve()
         return self.others.reserve() if self.others is not None else 0
 
-    cdef void place(self, node_t u, Py_ssize_t y, double sign) noexcept nogil:
-        """Add label y as a source at node u, or take it away."""
-        self.label_mass[y] += sign
+    cdef void place(self, node_t u, Py_ssize_t y, double n_label, double sign) noexcept nogil:
+        """Add label y, which n_label nodes have, as a source at node u, or take it away."""
+        self.label_mass[y] += sign if sign > 0.0 else -self.label_mass[y] / n_label
         self.run.place(u, y, sign)
         if self.others is not None:
-            self.others.place(u, y, sign)
+            self.others.place(u, y, n_label, sign)
 
     cdef void absorb(self, node_t u, bint learned) noexcept nogil:
         """Let node u absorb what comes from others, or no longer."""
@@ -253,13 +253,14 @@ cdef class AdaptiveEngine(Engine):
         often than independent ones would: so the root.
         """
         cdef Py_ssize_t j, y, k = self.forecast.k
-        cdef double witnesses = sqrt(<double> self.counts.learned_neighbors[u]), share
+        cdef double witnesses = sqrt(<double> self.counts.learned_neighbors[u]), total = 0.0, share
         for y in range(k):
             feature[y] = 0.0
-        if witnesses == 0.0:
+            total += max(self.around[y], 0.0)
+        if witnesses == 0.0 or total == 0.0:
             return
         for j in range(k):
-            share = witnesses * self.around[j] / self.counts.learned_weight[u]
+            share = witnesses * self.around[j] / total
             if share > rounding:
                 for y in range(k):
                     feature[y] += share * log(
@@ -350,7 +351,7 @@ cdef class AdaptiveEngine(Engine):
         """Add label y of node u to what is counted and spread, or take it away."""
         count(self.counts, self.graph, self.history, u, y, sign)
         if self.diffusions is not None:
-            self.diffusions.place(u, y, sign)
+            self.diffusions.place(u, y, <double> self.history.counts[y], sign)
 
     cdef void write_down(self, Py_ssize_t y) noexcept nogil:
         if self.n_told < self.told.shape[0]:
@@ -386,3 +387,4 @@ def take_back(AdaptiveEngine engine, const node_t[::1] nodes, Mixture mixture, P
             engine.forget(nodes[i])
     engine.mixture.take(mixture)
     engine.history.k = k
+    engine.history.n_arrivals -= nodes.shape[0]

@@ -1,7 +1,7 @@
 """A log-linear mixture of experts: its weights follow the log loss, and its probabilities are calibrated."""
 
 cimport cython
-from libc.math cimport exp, fabs, isfinite, log, sqrt
+from libc.math cimport INFINITY, exp, fabs, isfinite, log, sqrt
 
 import numpy as np
 
@@ -13,10 +13,12 @@ from nx_fastonl.learners._history cimport LabelHistory, best_label
 # from 0 and 1 that is told apart.
 cdef double CALIBRATION_PRECISION = 30.0
 cdef double LEAST_DOUBT = 1e-6
+# The most that one label may change a weight.
+cdef double LARGEST_STEP = 0.1
 # The nonconformity of a label that was not known yet: no threshold of a prediction set is as large.
 cdef double UNKNOWN_LABEL = 1e300
-# The step of the thresholds of prediction sets. After T arrivals the coverage is at least as asked for, up to
-# (1 + step) / (step T).
+# The step of the thresholds of prediction sets. After T arrivals of labels that were seen before, the coverage is at
+# least as asked for, up to (1 + step) / (step T).
 STEP = 0.05
 
 
@@ -146,9 +148,13 @@ def _restored(settings, arrays, nonconformity, offsets):
 cdef void mix(
     Mixture mixture, Forecast forecast, const double[::1] frequencies, LabelHistory history,
 ) noexcept nogil:
-    """From features to the label predicted and the labels' probabilities."""
+    """From features to the label predicted and the labels' probabilities.
+
+    The mixture is about the labels that some node has. Others are as probable as their frequencies say.
+    """
     cdef Py_ssize_t e, j, k = forecast.k
-    cdef double magnitude = 0.0, total = 0.0
+    cdef double magnitude = 0.0, total = 0.0, unseen = 0.0
+    cdef bint any_seen = history.n_learned > 0, finite = True
     for j in range(k):
         forecast.scores[j] = 0.0 if forecast.reached else -log(frequencies[j])
     for e in range(mixture.weights.shape[0] if forecast.reached else 0):
@@ -157,7 +163,17 @@ cdef void mix(
     for j in range(min(k, mixture.offsets.shape[0])):
         forecast.scores[j] -= mixture.offsets[j]
     for j in range(k):
+        finite &= isfinite(forecast.scores[j])
         magnitude = max(magnitude, fabs(forecast.scores[j]))
+    if not finite:  # numbers too large for the experts: only the frequencies are left
+        forecast.reached = False
+        magnitude = 0.0
+        for j in range(k):
+            forecast.scores[j] = -log(frequencies[j])
+    for j in range(k):
+        if any_seen and history.counts[j] == 0:
+            forecast.scores[j] = INFINITY
+            unseen += frequencies[j]
     forecast.top = best_label(forecast.scores, k, magnitude, history.counts, history.first_seen) if k > 0 else -1
     for j in range(k):
         forecast.mixed[j] = exp(forecast.scores[forecast.top] - forecast.scores[j])
@@ -166,6 +182,11 @@ cdef void mix(
         forecast.mixed[j] /= total
     if k > 0:
         calibrate(mixture, forecast)
+    for j in range(k):
+        if any_seen and history.counts[j] == 0:
+            forecast.probabilities[j] = frequencies[j]
+        else:
+            forecast.probabilities[j] *= 1.0 - unseen
 
 
 cdef inline double logit_of_top(Forecast forecast) noexcept nogil:
@@ -198,7 +219,8 @@ cdef void calibrate(Mixture mixture, Forecast forecast) noexcept nogil:
 cdef void train(Mixture mixture, Forecast forecast, Py_ssize_t y) noexcept nogil:
     """Learn from the label revealed after a forecast. There must be room for one more arrival."""
     judge(mixture, forecast, y)
-    if 1 < forecast.k and y < forecast.k and forecast.reached:
+    # Of a label that no node has, no expert could know.
+    if 1 < forecast.k and y < forecast.k and forecast.reached and forecast.mixed[y] > 0.0:
         train_weights(mixture, forecast, y)
 
 
@@ -261,9 +283,12 @@ cdef void train_calibration(Mixture mixture, double logit, bint right) noexcept 
 cdef void descend(
     double[::1] weights, const double[:, ::1] precision, double[::1] gradient, double[:, ::1] factor,
 ) noexcept nogil:
-    """weights -= inv(precision) gradient, by Cholesky's factor; nothing where rounding leaves no such factor."""
+    """weights -= inv(precision) gradient, by Cholesky's factor; nothing where rounding leaves no such factor.
+
+    A step is shortened to `LARGEST_STEP`: a few surprising labels do not turn the mixture upside down.
+    """
     cdef Py_ssize_t e, f, i, n = weights.shape[0]
-    cdef double value
+    cdef double value, largest = LARGEST_STEP
     for e in range(n):
         for f in range(e + 1):
             value = precision[e, f]
@@ -288,4 +313,6 @@ cdef void descend(
         if not isfinite(gradient[e]):
             return
     for e in range(n):
-        weights[e] -= gradient[e]
+        largest = max(largest, fabs(gradient[e]))
+    for e in range(n):
+        weights[e] -= gradient[e] * min(1.0, LARGEST_STEP / largest)

@@ -248,7 +248,8 @@ class AdaptiveLearner(Learner):
         )
 
     def probabilities(self, u: int) -> NDArray[np.float64]:
-        return self._forecasts(np.array([u], dtype=np.int32), self.k).probabilities.ravel()
+        with self.lock:
+            return self._forecasts(np.array([u], dtype=np.int32), self.k).probabilities.ravel()
 
     def probabilities_of_each(self, rows: NDArray[np.int32], k: int) -> NDArray[np.float64]:
         found = self._forecasts(rows, k).probabilities
@@ -307,9 +308,10 @@ class AdaptiveLearner(Learner):
         offsets = self.mixture.label_offsets(k)
         scores, lowest = weights @ middle + offsets, weights @ np.where(signs[:, None], low, high) + offsets
         highest = weights @ np.where(signs[:, None], high, low) + offsets
-        y = int(_relaxation.best(self.history, -scores, 0.0))
-        others = np.arange(k) != y
-        if k == 1:
+        seen = self.history.label_counts[:k] > 0
+        y = int(_relaxation.best(self.history, np.where(seen, -scores, np.inf), 0.0))
+        others = seen & (np.arange(k) != y)
+        if not others.any():
             return Certificate(y, math.inf, 0.0, certain=True)
         margin = float((scores[y] - scores[others]).min())
         rounding = FEATURE_ROUNDING * float(np.abs(weights) @ np.abs(features).max(axis=1))
@@ -319,7 +321,7 @@ class AdaptiveLearner(Learner):
     def compatibility(self) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
         """How many times as often as chance edges join two labels, and how many edges do; by weight."""
         with self.lock:
-            counts = self.counts.pair_counts(self.k, self.history.n_arrivals)
+            counts = np.asarray(self.counts.pair_counts(self.k, self.history.n_arrivals))
         ends = counts.sum(axis=1)
         with np.errstate(divide="ignore", invalid="ignore"):
             ratios = counts * ends.sum() / np.outer(ends, ends)

@@ -190,7 +190,7 @@ class Diffusion:
         return _Extremes(
             allowance_per_c=float((np.maximum(np.diff(kernel.graph.indptr), self.store.least_allowance) / c).max()),
             pivot_per_c=float(1.0 + (kernel.graph.degrees / c).max()),
-            s_per_c=float((kernel.s(rows) / c).max()),
+            s_per_c=float(((np.ones(len(c)) if self.absorption > 0.0 else kernel.s(rows)) / c).max()),
         )
 
     def settle(self) -> None:

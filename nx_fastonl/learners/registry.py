@@ -69,9 +69,15 @@ def _adaptive(kernel: GraphKernel, fit_kernel: GraphKernel, history: LabelHistor
         history,
         epsilon=_epsilon(kernel, options, times_n=ADAPTIVE_EPSILON),
         experts=experts,
-        half_life=math.inf if forgetting is None else check_positive("forgetting", forgetting),
-        dtype=_dtype([*kernels.values()], options),
+        half_life=math.inf if forgetting is None else _half_life(forgetting),
+        dtype=_dtype([*kernels.values(), fit_kernel], options),
     )
+
+
+def _half_life(forgetting: float) -> float:
+    if check_positive("forgetting", forgetting) < 1.0:
+        raise ValueError(f"forgetting must be a half-life of at least 1 arrival, got {forgetting!r}")
+    return float(forgetting)
 
 
 def _experts(kernel: GraphKernel, names: Any) -> tuple[dict[str, GraphKernel], list[str]]:
@@ -258,7 +264,11 @@ def make_learner(
     if method == "adaptive":
         given = smoothness is not None or parameters.get("lam") is not None
         smoothnesses = (smoothness, smoothness) if given else (ADAPTIVE_SMOOTHNESS, FIT_SMOOTHNESS)
-        stream, fit = (GraphKernel(graph, name, value, **parameters) for value in smoothnesses)
+        stream = GraphKernel(graph, name, smoothnesses[0], **parameters)
+        try:
+            fit = GraphKernel(graph, name, smoothnesses[1], **parameters)
+        except ValueError:  # too small a smoothness beside the largest degree
+            fit = stream
         return _adaptive(stream, fit, history, options)
     graph_kernel = GraphKernel(graph, name, smoothness, **parameters)  # checked even where it is not used
     if method == "weighted-majority":

@@ -17,7 +17,10 @@ from tests.fuzz.workers import run_one
 
 ROOT = Path(__file__).resolve().parents[2]
 PREAMBLE = "import warnings; warnings.simplefilter('error')\nimport networkx as nx, numpy as np, nx_fastonl as fo\n"
-METHODS = ("fastonl", "fastonl-fifo", "relaxation", "approximate", "perceptron", "weighted-majority", "weighted-tree")
+METHODS = (
+    *("adaptive", "fastonl", "fastonl-fifo", "relaxation", "approximate", "perceptron"),
+    *("weighted-majority", "weighted-tree"),
+)
 # Each takes a second or two. What does not end must not keep the suite.
 SECONDS = 15
 

@@ -10,7 +10,10 @@ from tests.fuzz.verdicts import REFUSALS, check
 
 WEIGHTS = (1, 0, 2.5, 0.0, True, -1, 1e-150, 1e150, 1e-100, 1e100, float("nan"), float("inf"), None, "2", 10**400, 1j,
            np.float32(3), np.int8(4), np.array(2.0), [1])  # fmt: skip
-METHODS = ("fastonl", "fastonl-fifo", "relaxation", "approximate", "perceptron", "weighted-majority", "weighted-tree")
+METHODS = (
+    *("adaptive", "fastonl", "fastonl-fifo", "relaxation", "approximate", "perceptron"),
+    *("weighted-majority", "weighted-tree"),
+)
 DTYPES = ("int32", "int64", "uint8", "uint64", "int8", "float64", "bool", "O", "U3")
 
 

@@ -10,7 +10,7 @@ from tests.fuzz.entries.pushes import SLOW
 from tests.fuzz.verdicts import REFUSALS
 
 METHODS = (
-    *("fastonl", "fastonl", "fastonl-fifo", "relaxation", "approximate", "perceptron"),
+    *("adaptive", "fastonl", "fastonl", "fastonl-fifo", "relaxation", "approximate", "perceptron"),
     *("weighted-majority", "weighted-tree"),
 )
 LABELS = ("a", "b", "c", 3, ("d",), "e", "f", 7.5, "h", "i", "j", "k")
@@ -26,11 +26,11 @@ def options_of(draw, G, methods=METHODS):
         if method == "fastonl-fifo" and _is_slow(G, options):
             options = {"method": method, "seed": options["seed"], "kernel": "normalized-laplacian"}
             options["smoothness"] = draw.log_uniform(-3, 3)
-        if method != "perceptron":
+        if method not in ("adaptive", "perceptron"):
             options["trace"] = draw.choice(["estimate", "paper", "exact", 3.0]) if draw.chance(0.3) else "paper"
-    if method.startswith(("fastonl", "perceptron")) and draw.chance(0.5):
+    if method.startswith(("adaptive", "fastonl", "perceptron")) and draw.chance(0.5):
         options["epsilon"] = inputs.parameter(draw, lambda: draw.log_uniform(-10, 1))
-    if method in ("fastonl", "perceptron") and draw.chance(0.25):
+    if method in ("adaptive", "fastonl", "perceptron") and draw.chance(0.25):
         options["dtype"] = draw.choice(["float32", "float32", "float64", "float16", None])
     if method == "fastonl-fifo" and draw.chance(0.3):
         options["symmetrized"] = True

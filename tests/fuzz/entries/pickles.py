@@ -14,7 +14,10 @@ import numpy as np
 import nx_fastonl as fo
 from tests.fuzz.verdicts import Wrong, check
 
-METHODS = ("fastonl", "fastonl-fifo", "relaxation", "approximate", "perceptron", "weighted-majority", "weighted-tree")
+METHODS = (
+    *("adaptive", "fastonl", "fastonl-fifo", "relaxation", "approximate", "perceptron"),
+    *("weighted-majority", "weighted-tree"),
+)
 # Opcodes with a payload, and the bytes between the opcode and the payload: its length.
 PAYLOADS = {
     "BINBYTES": 4, "SHORT_BINBYTES": 1, "BINBYTES8": 8, "BYTEARRAY8": 8, "BINUNICODE": 4, "SHORT_BINUNICODE": 1,
