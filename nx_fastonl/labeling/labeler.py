@@ -711,7 +711,8 @@ class OnlineNodeLabeler:
 
         What was stored of the node is taken out again. Other nodes keep what was stored when they were learned. So
         after `fit` or `learn_many`, where the order does not matter, the result is that of learning the others alone. A
-        label that no node has any more stays one of the `classes`, until no node is learned at all.
+        label that no node has any more stays one of the `classes`, until no node is learned at all. ``"adaptive"``
+        keeps what the label has taught it about its experts.
 
         Parameters
         ----------
