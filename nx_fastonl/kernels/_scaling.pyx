@@ -2,6 +2,8 @@
 
 cimport cython
 
+import numpy as np
+
 from nx_fastonl.graph._view cimport GraphView
 
 
@@ -11,5 +13,4 @@ cdef class Scaling:
 
     def __init__(self, GraphView graph, double isolated, S=None, bint ones=False):
         self.graph, self.isolated, self.ones = graph, isolated, ones
-        if S is not None:
-            self.S = S
+        self.S = np.empty(0) if S is None else S
