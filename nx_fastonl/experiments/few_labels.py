@@ -6,7 +6,7 @@ import time
 from collections.abc import Hashable
 from functools import cache
 from itertools import product
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 
@@ -16,6 +16,7 @@ from nx_fastonl.experiments.graphs import load_labelled_graph
 from nx_fastonl.experiments.peers import PEERS, Peer, installed_peers, quiet
 from nx_fastonl.graph.csr import CSRGraph
 from nx_fastonl.labeling.labeler import OnlineNodeLabeler
+from nx_fastonl.learners.registry import Method
 
 OURS = ("adaptive", "fastonl")
 # How many labels of each class are known; or the fraction of all labels.
@@ -72,7 +73,7 @@ def _predict(method: str, graph: CSRGraph, known: Labels) -> tuple[Labels, float
     if method in PEERS:
         return _predict_peer(PEERS[method], graph, known)
     start = time.process_time()
-    model = OnlineNodeLabeler(graph, method=method).fit(known)  # type: ignore[arg-type]
+    model = OnlineNodeLabeler(graph, method=cast(Method, method)).fit(known)
     predicted = model.predict_many()
     return dict(zip(graph.nodes, predicted, strict=True)), time.process_time() - start
 

@@ -87,6 +87,8 @@ def _experts(kernel: GraphKernel, names: Any) -> tuple[dict[str, GraphKernel], l
     kernels: dict[str, GraphKernel] = {}
     others: list[str] = []
     for name in names:
+        if not isinstance(name, str):
+            raise TypeError(f"experts must be a list of names, got {shortened(name)} in it")
         if name in kernels or name in others:
             raise ValueError(f"experts names {name!r} twice")
         if name in NEIGHBOR_EXPERTS:
@@ -98,12 +100,12 @@ def _experts(kernel: GraphKernel, names: Any) -> tuple[dict[str, GraphKernel], l
     return kernels, others
 
 
-def _further_kernel(graph: CSRGraph, name: Any) -> GraphKernel:
+def _further_kernel(graph: CSRGraph, name: str) -> GraphKernel:
     """The kernel that an expert is named after: "laplacian", or "laplacian:0.3" with a smoothness."""
-    kernel, _, smoothness = name.partition(":") if isinstance(name, str) else (None, "", "")
+    kernel, colon, smoothness = name.partition(":")
     known = [*KERNELS, *(recipe.alias for recipe in KERNELS.values())]
     try:
-        value = float(smoothness) if smoothness else ADAPTIVE_SMOOTHNESS
+        value = float(smoothness) if colon else ADAPTIVE_SMOOTHNESS
     except ValueError:
         value = math.nan
     if kernel not in known or math.isnan(value):

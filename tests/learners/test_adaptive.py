@@ -278,6 +278,8 @@ def test_repulsion_is_learned():
         ({"experts": ["vote", "vote"]}, ValueError, "experts names 'vote' twice"),
         ({"experts": ["crowd"]}, ValueError, 'unknown expert \'crowd\'; the experts are "diffusion", "vote"'),
         ({"experts": ["laplacian:much"]}, ValueError, "unknown expert 'laplacian:much'"),
+        ({"experts": ["laplacian:"]}, ValueError, "unknown expert 'laplacian:'"),
+        ({"experts": [["vote"]]}, TypeError, r"experts must be a list of names, got \['vote'\] in it"),
         ({"forgetting": 0.0}, ValueError, "forgetting must be"),
         ({"forgetting": 0.5}, ValueError, "forgetting must be a half-life of at least 1 arrival, got 0.5"),
         ({"dtype": "int8"}, ValueError, 'dtype must be "float64" or "float32"'),
