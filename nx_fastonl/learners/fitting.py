@@ -15,8 +15,8 @@ __all__ = ["LeftOut", "fit_weights", "leave_out", "solve_votes", "votes_without"
 
 # What a solution may leave of each label's mass, which is 1 for each of its nodes.
 SOLVED_MASS = 1e-2
-# Labels solved for at once: enough to share the walk over the graph, few enough to bound memory.
-LABELS_AT_ONCE = 8
+# Columns solved for at once: a loop of known length shares the walk over the graph.
+COLUMNS_AT_ONCE = 8
 # Beyond this many nodes times labels, which take 2 GB, labels are pushed: that takes memory only where they reach.
 MAX_SOLVED = 1 << 27
 # Each label's nodes are dealt into at most this many folds.
@@ -67,18 +67,26 @@ def solve_votes(
     With ``H z = e_i`` the weighted sum of votes from node i is ``D z``, which is entry i of ``inv(H) D``.
     """
     degrees = diffusion.kernel.graph.degrees
+    n, total = len(degrees), float(degrees.sum())
     diffusion.absorb(rows)
-    if len(degrees) * k > MAX_SOLVED:
+    pushed = n * k > MAX_SOLVED
+    if pushed:
         diffusion.spread(rows, labels)
-    else:
-        for first in range(0, k, LABELS_AT_ONCE):
-            chosen = (labels >= first) & (labels < first + LABELS_AT_ONCE)
-            source = np.zeros((len(degrees), min(LABELS_AT_ONCE, k - first)))
-            source[rows[chosen], labels[chosen] - first] = 1.0
-            solution = solve_everywhere(diffusion.system, source, SOLVED_MASS)
-            diffusion.take(first, solution.estimate, solution.residual)
+    # Columns are the labels, and then the degrees divided by their sum.
+    sums = np.empty(0)
+    for first in range(k if pushed else 0, k + 1, COLUMNS_AT_ONCE):
+        source, width = np.zeros((n, COLUMNS_AT_ONCE)), min(COLUMNS_AT_ONCE, k - first)
+        chosen = (labels >= first) & (labels < first + width)
+        source[rows[chosen], labels[chosen] - first] = 1.0
+        if width < COLUMNS_AT_ONCE:
+            source[:, width] = degrees / (total or 1.0)
+        solution = solve_everywhere(diffusion.system, source, SOLVED_MASS)
+        if width > 0:
+            diffusion.take(first, solution.estimate[:, :width].copy(), solution.residual[:, :width].copy())
+        if width < COLUMNS_AT_ONCE:
+            sums = solution.estimate[:, width]
+    if not pushed:
         diffusion.count(rows)
-    sums = solve_everywhere(diffusion.system, degrees, SOLVED_MASS * float(degrees.sum())).estimate
     totals = np.bincount(labels, sums[rows], minlength=k)
     if not totals.any():
         totals = np.bincount(labels, minlength=k).astype(np.float64)

@@ -11,6 +11,9 @@ from nx_fastonl._lib.signals cimport EDGES_PER_POLL, is_poll_due, poll_or_cancel
 from nx_fastonl._lib.typedefs cimport node_t, offset_t
 from nx_fastonl.push._pulled cimport CHUNK, PulledRows, pulled
 
+cdef enum:
+    LANES = 8  # columns that are walked together: a loop of known length, which stays in registers
+
 
 def steps(
     PulledRows rows, const floating[::1] b, floating[::1] x, floating[::1] previous, const double[::1] omegas,
@@ -51,26 +54,53 @@ def block_steps(
     cdef const double[::1] weights = rows.weights
     cdef const double[::1] shares = rows.shares
     cdef floating[:, ::1] here = x, there = previous
-    cdef Py_ssize_t step, i, j, e, v, k = x.shape[1], stop = min(last * CHUNK, shares.shape[0]), edges = 0
-    cdef floating omega, share, weight
-    cdef bint weighted = weights.shape[0] > 0
+    cdef Py_ssize_t step, i, j, lane, block, k = x.shape[1], n_blocks = (k + LANES - 1) // LANES
+    cdef Py_ssize_t stop = min(last * CHUNK, shares.shape[0]), edges = 0
+    cdef floating omega, share
+    cdef floating sums[LANES]
     with nogil:
         for step in range(omegas.shape[0]):
             omega = <floating> omegas[step]
             for i in range(first * CHUNK, stop):
-                share = omega * <floating> shares[i]
-                for j in range(k):
-                    there[i, j] += share * b[i, j] - omega * there[i, j]
-                for e in range(offsets[i], offsets[i + 1]):
-                    v = columns[e]
-                    weight = share * <floating> weights[e] if weighted else share
-                    for j in range(k):
-                        there[i, j] += weight * here[v, j]
+                share = <floating> shares[i]
+                for block in range(n_blocks):
+                    lane = block * LANES
+                    pull_lanes(columns, weights, here, offsets[i], offsets[i + 1], lane, sums)
+                    for j in range(lane, min(lane + LANES, k)):
+                        there[i, j] += omega * ((b[i, j] + sums[j - lane]) * share - there[i, j])
             here, there = there, here
             edges += k * (offsets[stop] - offsets[first * CHUNK])
             if edges > EDGES_PER_POLL:
                 poll_or_cancel(cancelled)
                 edges = 0
+
+
+cdef inline void pull_lanes(
+    const node_t[::1] columns, const double[::1] weights, const floating[:, ::1] x, offset_t start, offset_t stop,
+    Py_ssize_t lane, floating* sums,
+) noexcept nogil:
+    """Write what a row pulls of `LANES` columns of x, from this one on, or of those that there are."""
+    cdef Py_ssize_t j, count = min(<Py_ssize_t> LANES, x.shape[1] - lane)
+    cdef offset_t e
+    cdef floating total[LANES]
+    cdef floating weight
+    cdef bint weighted = weights.shape[0] > 0
+    if count == LANES:
+        for j in range(LANES):
+            total[j] = 0.0
+        for e in range(start, stop):
+            weight = <floating> weights[e] if weighted else <floating> 1.0
+            for j in range(LANES):
+                total[j] += weight * x[columns[e], lane + j]
+        for j in range(LANES):
+            sums[j] = total[j]
+        return
+    for j in range(count):
+        sums[j] = 0.0
+    for e in range(start, stop):
+        weight = <floating> weights[e] if weighted else <floating> 1.0
+        for j in range(count):
+            sums[j] += weight * x[columns[e], lane + j]
 
 
 def residual(
@@ -104,23 +134,19 @@ def block_residual(
     cdef const node_t[::1] columns = rows.columns
     cdef const double[::1] weights = rows.weights
     cdef const double[::1] pivots = rows.pivots
-    cdef Py_ssize_t chunk, i, j, e, v, n = pivots.shape[0], k = x.shape[1]
-    cdef bint weighted = weights.shape[0] > 0
-    cdef double weight
+    cdef Py_ssize_t chunk, i, j, lane, block, n = pivots.shape[0], k = x.shape[1], n_blocks = (k + LANES - 1) // LANES
+    cdef double pulled_sums[LANES]
     with nogil:
         for chunk in range(first, last):
             for j in range(k):
                 sums[chunk, j] = 0.0
             for i in range(chunk * CHUNK, min((chunk + 1) * CHUNK, n)):
-                for j in range(k):
-                    out[i, j] = b[i, j] - x[i, j] * pivots[i]
-                for e in range(offsets[i], offsets[i + 1]):
-                    v = columns[e]
-                    weight = weights[e] if weighted else 1.0
-                    for j in range(k):
-                        out[i, j] += weight * x[v, j]
-                for j in range(k):
-                    sums[chunk, j] += fabs(out[i, j])
+                for block in range(n_blocks):
+                    lane = block * LANES
+                    pull_lanes(columns, weights, x, offsets[i], offsets[i + 1], lane, pulled_sums)
+                    for j in range(lane, min(lane + LANES, k)):
+                        out[i, j] = b[i, j] + pulled_sums[j - lane] - x[i, j] * pivots[i]
+                        sums[chunk, j] += fabs(out[i, j])
             if is_poll_due(k * offsets[chunk * CHUNK], k * offsets[min((chunk + 1) * CHUNK, n)]):
                 poll_signals()
 
