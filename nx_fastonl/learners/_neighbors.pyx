@@ -75,13 +75,17 @@ cdef class NeighborCounts:
         return row[:k]
 
     def reserve_labels(self, Py_ssize_t k):
-        """Make room for k labels: widen the first block, then add blocks."""
+        """Make room for k labels: widen the first block, then add blocks, half as many as there are or more.
+
+        So labels that join one by one are not copied each time.
+        """
         cdef Py_ssize_t old = self.labels.shape[0], width = self.counts.shape[1], blocks = self.slots.shape[1]
         if k <= old:
             return
         while k > width and width < LANES:
             width *= 2
-        blocks = max(blocks, (k + width - 1) // width)
+        if k > blocks * width:
+            blocks = max(blocks + blocks // 2, (k + width - 1) // width)
         lanes = blocks * width
         labels, pair_sums = np.zeros(lanes), np.zeros(lanes)
         pairs, cells = np.zeros((lanes, lanes)), np.zeros((N_CELLS, lanes))

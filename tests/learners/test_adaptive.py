@@ -7,6 +7,7 @@ from numpy.testing import assert_allclose
 
 import nx_fastonl as fo
 from nx_fastonl.learners import _stream
+from nx_fastonl.learners._neighbors import NeighborCounts
 from tests import oracles
 from tests.seams import learner_of
 from tests.strategies import small_graphs
@@ -257,6 +258,18 @@ def test_memory_follows_what_learned_nodes_touch():
     model = adaptive(G, classes=range(100))
     model.learn_many({node: node % 100 for node in range(0, 1000, 10)})
     assert learner_of(model).counts.n_slots <= 1 + 3 * 100
+
+
+def test_tables_of_labels_that_join_one_by_one_are_seldom_copied():
+    store, sizes = NeighborCounts(10, 1.0), []
+    for k in range(1, 1601):
+        store.reserve_labels(k)
+        sizes.append(store.lanes)
+    assert all(k <= lanes <= max(8, 2 * k) for k, lanes in enumerate(sizes, start=1))
+    assert len(set(sizes)) < 20
+    known_at_once = NeighborCounts(10, 1.0)
+    known_at_once.reserve_labels(100)
+    assert known_at_once.lanes == 104
 
 
 def test_repulsion_is_learned():
