@@ -324,8 +324,11 @@ def tree_on_a_line(parents, weights):
     return distance
 
 
-def expert_features(W, labels, u, k, smoothness, absorption=1.0, frequencies=None):
-    """What each expert of the adaptive learner says of node u, from definitions. `labels` is {node: label}, learned."""
+def expert_features(W, labels, u, k, smoothness, absorption=1.0, frequencies=None, stamps=None):
+    """What each expert of the adaptive learner says of node u, from definitions. `labels` is {node: label}, learned.
+
+    `stamps` is {node: how much it counts}, for the experts that need no diffusion; 1 for all by default.
+    """
     n = len(W)
     D = W.sum(axis=1)
     known = np.array(sorted(labels), dtype=int)
@@ -345,9 +348,11 @@ def expert_features(W, labels, u, k, smoothness, absorption=1.0, frequencies=Non
     unit = W[W > 0].mean() if (W > 0).any() else 1.0
     one_hot = np.zeros((n, k))
     one_hot[known, y] = 1.0
-    around = edges @ one_hot / unit  # of each node, the weight of the edges to neighbours with each label
+    stamp = np.array([1.0 if stamps is None else stamps.get(v, 0.0) for v in range(n)])
+    faded = stamp[:, np.newaxis] * one_hot
+    around = edges @ faded / unit  # of each node, the weight of the edges to neighbours with each label
     witnesses = (edges > 0) @ one_hot.sum(axis=1)
-    pairs = one_hot.T @ around
+    pairs = one_hot.T @ (edges * np.minimum.outer(stamp, stamp)) @ one_hot / unit
     share = (pairs + 10.0 * frequencies) / (pairs.sum(axis=1, keepdims=True) + 10.0)
     compatibility = np.zeros(k)
     if witnesses[u] > 0:
@@ -357,7 +362,7 @@ def expert_features(W, labels, u, k, smoothness, absorption=1.0, frequencies=Non
     for v in siblings:
         profile += np.log((around[v] + 2.0 * frequencies) / (around[v].sum() + 2.0)) / np.sqrt(len(siblings))
     cells = np.floor(2.0 * np.log2((W > 0).sum(axis=1) + 1.0))
-    degree = np.log(one_hot[cells == cells[u]].sum(axis=0) + 4.0 * frequencies)
+    degree = np.log(faded[cells == cells[u]].sum(axis=0) + 4.0 * frequencies)
     return np.array(
         [
             _log_shares(votes, frequencies, least),
@@ -371,8 +376,9 @@ def expert_features(W, labels, u, k, smoothness, absorption=1.0, frequencies=Non
     )
 
 
-def label_frequencies(labels, k):
-    return (np.bincount(labels, minlength=k) + 1.0) / (len(labels) + k)
+def label_frequencies(labels, k, stamps=None):
+    counts = np.bincount(labels, stamps, minlength=k) + 1.0
+    return counts / counts.sum()
 
 
 def _log_shares(votes, frequencies, least):

@@ -189,18 +189,22 @@ cdef class AdaptiveEngine(Engine):
         The frequencies of labels are those with these nodes.
         """
         cdef Py_ssize_t i, e, j
+        cdef int32_t[::1] marks = np.zeros(nodes.shape[0], dtype=np.int32)
         with nogil:
             self.forecast.k = self.history.k
             self.read_frequencies()
             for i in range(nodes.shape[0]):
-                count(self.counts, self.graph, self.history, nodes[i], self.history.marks[nodes[i]] - 1, -1.0)
+                marks[i] = self.history.marks[nodes[i]]
+                count(self.counts, self.graph, self.history, nodes[i], marks[i] - 1, -1.0)
+                self.history.marks[nodes[i]] = 0  # so that the edge to a later one of these is not taken away twice
             for i in range(nodes.shape[0]):
                 self.read_neighbors(nodes[i])
                 for e in range(self.n_diffused, features.shape[1]):
                     for j in range(features.shape[2]):
                         features[i, e, j] = self.forecast.features[e, j]
             for i in range(nodes.shape[0]):
-                count(self.counts, self.graph, self.history, nodes[i], self.history.marks[nodes[i]] - 1, 1.0)
+                self.history.marks[nodes[i]] = marks[i]
+                count(self.counts, self.graph, self.history, nodes[i], marks[i] - 1, 1.0)
 
     cdef int read(self, node_t u, Py_ssize_t k) except -1 nogil:
         self.forecast.k = self.history.k
@@ -364,12 +368,17 @@ cdef class AdaptiveEngine(Engine):
 
 
 def calibrate(AdaptiveEngine engine, const double[:, :, ::1] features, const int32_t[::1] labels):
-    """Learn how sure the mixture may be from what experts say of nodes whose labels were left out."""
+    """Learn how sure the mixture may be from what experts say of nodes whose labels were left out.
+
+    These labels are known at once: none fades before another.
+    """
     cdef Py_ssize_t i, e, j
     cdef Forecast forecast = engine.forecast
+    cdef double fading = engine.mixture.fading
     engine.mixture.reserve(labels.shape[0])
     with nogil:
         forecast.k, forecast.reached = engine.history.k, True
+        engine.mixture.fading = 1.0
         engine.read_frequencies()
         for i in range(labels.shape[0]):
             for e in range(features.shape[1]):
@@ -377,6 +386,7 @@ def calibrate(AdaptiveEngine engine, const double[:, :, ::1] features, const int
                     forecast.features[e, j] = features[i, e, j]
             mix(engine.mixture, forecast, engine.frequencies, engine.history)
             judge(engine.mixture, forecast, labels[i])
+        engine.mixture.fading = fading
 
 
 def take_back(AdaptiveEngine engine, const node_t[::1] nodes, Mixture mixture, Py_ssize_t k):

@@ -111,17 +111,21 @@ cdef class NeighborCounts:
             self.counts = counts
 
     def learn(self, GraphView graph, LabelHistory history, const node_t[::1] nodes, const int32_t[::1] labels):
-        """Count these nodes, which were not learned before, and record their labels: all or, if this raises, none."""
+        """Count these nodes, which were not learned before, and record their labels: all or, if this raises, none.
+
+        They are known at once: all count as much as the last of them does.
+        """
         cdef Py_ssize_t i
-        cdef int64_t ends = 0
+        cdef int64_t ends = 0, arrival = history.n_arrivals + nodes.shape[0]
         for i in range(nodes.shape[0]):
             ends += graph.stops[nodes[i]] - graph.starts[nodes[i]]
         self.reserve_slots(min(ends, self.slots.shape[0] * self.slots.shape[1]))
         with nogil:
+            rebase(self, arrival)
             for i in range(nodes.shape[0]):
-                rebase(self, history.n_arrivals)
-                count(self, graph, history, nodes[i], labels[i], 1.0)
                 record_label(history, nodes[i], labels[i])
+                history.arrivals[nodes[i]] = arrival
+                count(self, graph, history, nodes[i], labels[i], 1.0)
 
     def copy(self):
         return _restored(*self.__reduce__()[1])
@@ -232,7 +236,8 @@ cdef void count(
 ) noexcept nogil:
     """Add what node u with label y counts, or with a sign of -1 take it away. There must be slots for its neighbours.
 
-    Called before the history records or drops the label.
+    A node whose label the history does not have counts as the next arrival, others as what they are. Edges are counted
+    to the nodes whose labels it has.
     """
     cdef Py_ssize_t e, v, block = y // store.counts.shape[1], lane = y % store.counts.shape[1]
     cdef bint is_new = history.marks[u] == 0

@@ -47,15 +47,16 @@ def leave_out(rows: NDArray[np.int32], labels: NDArray[np.int32]) -> LeftOut:
 
     A fold has as many nodes of a label as any other, up to one. So leaving it out hardly changes which labels are
     frequent, while leaving out single nodes would make each true label look rarer than it is. Rows are sorted: what is
-    drawn depends on nothing else.
+    drawn depends on nothing else, not even on the numbers of the labels.
     """
     order = np.random.default_rng(0).permutation(len(rows))
     counts = np.bincount(labels)
     n_folds = max(2, min(MAX_FOLDS, int(counts.max(initial=0))))
     chosen = order[counts[labels[order]] > 1][:MAX_LEFT_OUT]
-    by_label = chosen[np.argsort(labels[chosen], kind="stable")]
-    sizes = np.bincount(labels[by_label])
-    ranks = np.arange(len(by_label)) - (np.cumsum(sizes) - sizes)[labels[by_label]]
+    _, firsts, codes = np.unique(labels, return_index=True, return_inverse=True)
+    groups = firsts[codes[chosen]]  # the first node of the same label
+    by_label, groups = chosen[np.argsort(groups, kind="stable")], np.sort(groups)
+    ranks = np.arange(len(by_label)) - np.searchsorted(groups, groups)
     return LeftOut(rows[by_label], labels[by_label], ranks % n_folds)
 
 

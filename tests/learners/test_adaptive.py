@@ -114,23 +114,37 @@ def test_a_stream_is_the_same_as_one_by_one(data, G):
 
 
 @settings(max_examples=100, deadline=None)
-@given(st.data(), small_graphs(), st.sampled_from([1, 3, 20]))
-def test_features_without_a_fold_are_those_of_the_other_labels(data, G, k):
-    """Of the experts that need no diffusion; label frequencies stay those of all. Nothing is changed by asking."""
-    model = adaptive(G, classes=range(k))
+@given(st.data(), small_graphs(), st.sampled_from([1, 3, 20]), st.sampled_from([None, 3.0]))
+def test_features_without_a_fold_are_those_of_the_other_labels(data, G, k, forgetting):
     labels = data.draw(known_labels(G, k, 1))
-    model.learn_many(labels)
+    check_features_without(G, k, labels, data.draw(st.sets(st.sampled_from(list(labels)), min_size=1)), forgetting)
+
+
+@pytest.mark.parametrize("forgetting", [None, 3.0, 20.0])
+def test_edges_inside_of_a_fold_are_left_out_once(karate, forgetting):
+    labels = {node: node % 2 for node in karate}
+    check_features_without(karate, 2, labels, range(10, 34), forgetting)
+
+
+def check_features_without(G, k, labels, fold, forgetting):
+    """Of the experts that need no diffusion; label frequencies stay those of all. Nothing is changed by asking."""
+    model = adaptive(G, classes=range(k), forgetting=forgetting).learn_many(labels)
     learner, nodes = learner_of(model), list(G)
-    fold = sorted(data.draw(st.sets(st.sampled_from([nodes.index(node) for node in labels]), min_size=1)))
     before = model.predict_proba_many()
-    features = np.zeros((len(fold), 7, k))
+    rows = np.array([nodes.index(node) for node in fold], dtype=np.int32)
+    features = np.zeros((len(rows), 7, k))
     with learner._engine() as engine:
-        engine.features_without(np.array(fold, dtype=np.int32), features)
+        engine.features_without(rows, features)
+    assert model.labels == labels
     assert_allclose(model.predict_proba_many(), before, atol=1e-12)
-    others = {nodes.index(node): y for node, y in labels.items() if nodes.index(node) not in fold}
-    frequencies = oracles.label_frequencies(list(labels.values()), k)
-    for u, found in zip(fold, features, strict=True):
-        expected = oracles.expert_features(oracles.adjacency(G), others, u, k, 0.1, frequencies=frequencies)
+    fading = 1.0 if forgetting is None else 0.5 ** (1.0 / forgetting)
+    stamps = {nodes.index(node): fading**age for age, node in enumerate(reversed(labels))}
+    frequencies = oracles.label_frequencies(list(labels.values()), k, [stamps[nodes.index(node)] for node in labels])
+    others = {nodes.index(node): y for node, y in labels.items() if node not in fold}
+    for u, found in zip(rows, features, strict=True):
+        expected = oracles.expert_features(
+            oracles.adjacency(G), others, u, k, 0.1, frequencies=frequencies, stamps=stamps
+        )
         assert_allclose(relative(found[2:]), relative(expected[2:]), atol=1e-9)
 
 

@@ -131,13 +131,37 @@ def test_folds_have_as_many_nodes_of_a_label_as_any_other(labels):
 
 
 @settings(max_examples=50, deadline=None)
-@given(st.data(), small_graphs())
-def test_fit_does_not_depend_on_order(data, G):
+@given(st.data(), small_graphs(), st.sampled_from([None, 2.0]))
+def test_fit_does_not_depend_on_order(data, G, forgetting):
     labels = data.draw(st.dictionaries(st.sampled_from(list(G)), st.integers(0, 2), min_size=1))
-    model = adaptive(G, classes=range(3)).fit(labels)
-    other = adaptive(G, classes=range(3)).fit(dict(data.draw(st.permutations(list(labels.items())))))
+    shuffled = dict(data.draw(st.permutations(list(labels.items()))))
+    model = adaptive(G, classes=range(3), forgetting=forgetting).fit(labels)
+    other = adaptive(G, classes=range(3), forgetting=forgetting).fit(shuffled)
     assert model.weights == other.weights
     assert model.predict_proba_many().tolist() == other.predict_proba_many().tolist()
+
+
+def test_fit_does_not_depend_on_the_order_in_which_labels_are_discovered(karate):
+    labels = nx.get_node_attributes(karate, "club")
+    labels = {node: labels[node] for node in sorted(range(0, 34, 2), key=labels.get)}
+    model, other = adaptive(karate).fit(labels), adaptive(karate).fit(dict(reversed(labels.items())))
+    assert model.classes == other.classes[::-1]
+    assert_allclose(model.predict_proba_many(), other.predict_proba_many()[:, ::-1], atol=1e-9)
+
+
+def test_labels_known_at_once_fade_together(karate):
+    """At first not at all; once others are learned, all by the same."""
+    labels = nx.get_node_attributes(karate, "club")
+    known = {node: labels[node] for node in range(0, 34, 2)}
+    steady, fading = adaptive(karate).fit(known), adaptive(karate, forgetting=3).fit(known)
+    assert list(fading.weights.values()) == pytest.approx(list(steady.weights.values()), rel=1e-6)
+    assert_allclose(fading.predict_proba_many(), steady.predict_proba_many(), atol=1e-9)
+    isolated = karate.copy()
+    isolated.add_node("alone")
+    model = adaptive(isolated, forgetting=3).fit(known)
+    before = model.compatibility.counts
+    model.learn_one("alone", "Officer")
+    assert_allclose(model.compatibility.counts, before * 0.5 ** (1 / 3))
 
 
 @settings(max_examples=50, deadline=None)
