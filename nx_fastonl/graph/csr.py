@@ -15,6 +15,7 @@ from nx_fastonl._lib.checks import check_count, shortened
 from nx_fastonl._lib.pool import Lease, Pool
 from nx_fastonl.graph._check import find_fault
 from nx_fastonl.graph._view import GraphView
+from nx_fastonl.graph.arrows import Arrows, rows_both_ways
 from nx_fastonl.graph.live import BACKEND_NAME, LiveGraph, live_graph
 from nx_fastonl.graph.rows import MAX_NODES, Rows, check_weights, integers, rows_from_edges, rows_from_scipy
 
@@ -498,6 +499,25 @@ class CSRGraph:
             G.add_weighted_edges_from(zip(sources, targets, self.weights[once].tolist(), strict=True))
         return G
 
+    def without_arrows(self) -> CSRGraph:
+        """The undirected graph with the weights of both arcs between two nodes added up: W + W^T.
+
+        It is made once, straight from the arrays, and kept with this graph.
+
+        Returns
+        -------
+        CSRGraph
+            This graph itself where it is undirected.
+
+        Examples
+        --------
+        >>> import nx_fastonl as fo
+        >>> graph = fo.CSRGraph.from_edges([0, 1, 1], [1, 0, 2], directed=True)
+        >>> graph.without_arrows().to_scipy().toarray().tolist()
+        [[0.0, 2.0, 0.0], [2.0, 0.0, 1.0], [0.0, 1.0, 0.0]]
+        """
+        return self.arrows.graph if self._directed else self
+
     def scratch(self, make: Callable[[int], Scratch]) -> Lease[Scratch]:
         """Scratch memory for one computation on this graph. Later computations use it again.
 
@@ -544,6 +564,12 @@ class CSRGraph:
         if self.weights is None:
             return self
         return CSRGraph(self.indptr, self.indices, nodes=self.nodes, directed=self._directed)
+
+    @cached_property
+    def arrows(self) -> Arrows:
+        """A directed graph without its arrows, and which way they point."""
+        rows, arrows = rows_both_ways(self)
+        return Arrows(CSRGraph(*rows, nodes=self.nodes), *arrows)
 
     @cached_property
     def view(self) -> GraphView:

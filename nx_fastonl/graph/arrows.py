@@ -1,0 +1,89 @@
+"""A directed graph as an undirected one, and which way each edge of that points."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from nx_fastonl._lib.arrays import check_restored, frozen
+from nx_fastonl.graph._arrows import ArrowView, both_ways
+
+if TYPE_CHECKING:
+    from nx_fastonl.graph.csr import CSRGraph
+
+__all__ = ["Arrows"]
+
+# The codes of an edge: an arc from the node of the row, to it, or both.
+OUT, IN = 1, 2
+
+
+class Arrows:
+    """Which way the edges of an undirected graph point that was made of a directed one: W + W^T of W.
+
+    So one walk over the rows of W + W^T sees both directions, and W and its transpose are not needed beside it.
+
+    Attributes
+    ----------
+    graph : CSRGraph
+        W + W^T. A row lists the nodes that its node points to, in the order given, then others that point to it.
+    codes : numpy.ndarray of uint8
+        Parallel to ``graph.indices``: 1 for an arc from the node of the row, 2 for one to it, 3 for both.
+    out_weights, in_weights : numpy.ndarray of float
+        The weights of these arcs, 0 where there is none. Empty where every arc has weight 1.
+    mean_weight : float
+        Of an arc.
+    view : ArrowView
+        The same for compiled loops.
+    """
+
+    def __init__(
+        self,
+        graph: CSRGraph,
+        codes: NDArray[np.uint8],
+        out_weights: NDArray[np.float64],
+        in_weights: NDArray[np.float64],
+    ) -> None:
+        self.graph = graph
+        self.codes = frozen(codes, np.uint8)
+        self.out_weights, self.in_weights = frozen(out_weights, np.float64), frozen(in_weights, np.float64)
+        points_out = (self.codes & OUT) > 0
+        is_weighted = len(self.out_weights) > 0
+        self.mean_weight = float(self.out_weights[points_out].mean()) if is_weighted else 1.0
+        self.view = ArrowView(
+            self.codes,
+            self.out_weights,
+            self.in_weights,
+            _sums(graph, points_out),
+            _sums(graph, (self.codes & IN) > 0),
+        )
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return _restored, (self.graph, self.codes, self.out_weights, self.in_weights)
+
+
+def rows_both_ways(
+    graph: CSRGraph,
+) -> tuple[tuple[NDArray[Any], NDArray[Any], NDArray[np.float64] | None], tuple[NDArray[Any], ...]]:
+    """The rows of W + W^T, and what else `Arrows` takes. A self-loop counts twice, as two arcs between two nodes do."""
+    indptr, indices, codes, out_weights, in_weights = both_ways(graph.indptr, graph.indices, graph.weights)
+    weights = out_weights + in_weights if graph.weights is not None else None
+    if weights is None and (codes == OUT + IN).any():
+        weights = 1.0 + (codes == OUT + IN)
+    return (indptr, indices, weights), (codes, out_weights, in_weights)
+
+
+def _sums(graph: CSRGraph, flags: NDArray[np.bool_]) -> NDArray[np.int32]:
+    """How many entries of each row have a flag."""
+    before = np.concatenate([[0], np.cumsum(flags)])
+    return frozen(before[graph.indptr[1:]] - before[graph.indptr[:-1]], np.int32)
+
+
+def _restored(
+    graph: CSRGraph, codes: NDArray[np.uint8], out_weights: NDArray[np.float64], in_weights: NDArray[np.float64]
+) -> Arrows:
+    size = len(graph.indices)
+    check_restored(not graph.is_directed() and np.shape(codes) == (size,), "arrows")
+    check_restored(np.shape(out_weights) == np.shape(in_weights) and np.shape(out_weights) in ((0,), (size,)), "arrows")
+    return Arrows(graph, codes, out_weights, in_weights)
