@@ -84,6 +84,7 @@ class GraphKernel:
         self._form = form
         self._ones = recipe.diagonal == "ones"
         self._S = None if S is None else _diagonal(graph, S)
+        self._given = self.name, smoothness, KernelParameters({**parameters, "S": self._S})
         if self._S is not None:
             pivots = form.shift + form.slope * self._S + graph.degrees
             self.system = LinearSystem(graph, 0.0, 1.0, pivots, float((graph.degrees / pivots).max()))
@@ -96,6 +97,10 @@ class GraphKernel:
         self._isolated_S = 1.0
         if self._S is None:
             self._isolated_S = (form.shift or 1.0) * 2 * p.lam / (form.a * (p.smoothness + form.isolated))
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        # What was given is checked again. No push would end where c, which follows from it, was damaged.
+        return _restored, (self.graph, *self._given)
 
     def _check_conditioning(self) -> None:
         """Raise if c is so small beside a degree that no push would end and rounding would spoil the result."""
@@ -260,6 +265,10 @@ class GraphKernel:
         beyond = float(np.maximum(own + common[sample] * (left**2 - 1.0), 0.0) @ pivots[sample])
         total = float(S @ common) + float(shares.sum()) * beyond / TRACE_SAMPLES
         return self.a * total - len(rows) * self.g
+
+
+def _restored(graph: CSRGraph, name: str, smoothness: float | None, parameters: KernelParameters) -> GraphKernel:
+    return GraphKernel(graph, name, smoothness, **parameters)
 
 
 def _diagonal(graph: CSRGraph, S: Any) -> NDArray[np.float64]:

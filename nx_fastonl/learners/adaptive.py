@@ -126,6 +126,9 @@ class AdaptiveLearner(Learner):
         masses = [np.array(mass, dtype=np.float64) for mass in state["_label_mass"]]
         check_restored(len(masses) == len(diffusions) and all(len(mass) >= history.k for mass in masses), "experts")
         check_restored(all(diffusion.store.lanes >= history.k for diffusion in diffusions), "experts")
+        n_experts, places = len(state["names"]), state["_places"]
+        check_restored(2 * len(diffusions) <= n_experts and len(places) == len(NEIGHBOR_EXPERTS), "experts")
+        check_restored(all(-1 <= place < n_experts for place in places), "experts")
         self.__dict__.update(state, _label_mass=masses, lock=threading.RLock())
 
     def blank(self, history: LabelHistory) -> AdaptiveLearner:

@@ -80,7 +80,9 @@ class Diffusion:
         check_restored(len(store.slot_indices) == n and pivots.shape in ((0,), (n,)), "diffusion")
         self.__dict__.update(state, system=kernel.system, lock=threading.RLock())
         if len(pivots):
-            check_restored(bool((pivots > 0.0).all()), "diffusion")
+            least = kernel.system.pivots(np.arange(n)) * (1.0 - 4.0 * UNIT_ROUNDOFF)
+            whole = (pivots >= least) & (pivots < math.inf)
+            check_restored(bool(whole.all()) and 0.0 < state["absorption"] < math.inf, "diffusion")
             self._own_pivots(pivots)
         store.when_slow = SlowLanes(self.system)
 

@@ -1,4 +1,6 @@
 import math
+import pickle
+import struct
 
 import networkx as nx
 import numpy as np
@@ -269,3 +271,24 @@ def test_graphs_that_have_no_kernel(karate):
 
 def test_a_hub_is_pushed_however_large_epsilon_is(karate):
     assert fo.kernel_column(karate, 0, epsilon=1.0)
+
+
+@given(st.data(), small_graphs())
+def test_a_pickled_kernel_is_the_same(data, G):
+    graph = CSRGraph.from_networkx(G)
+    ours, _ = data.draw(kernels_on(G))
+    kernel = GraphKernel(graph, ours.pop("kernel"), **ours)
+    restored, rows = pickle.loads(pickle.dumps(kernel)), np.arange(len(graph))
+    for name in ("name", "lam", "beta", "b", "a", "g", "largest_s"):
+        assert getattr(restored, name) == getattr(kernel, name)
+    assert restored.system.pivots(rows).tolist() == kernel.system.pivots(rows).tolist()
+    assert restored.s(rows).tolist() == kernel.s(rows).tolist()
+
+
+def test_a_damaged_kernel_is_refused(karate):
+    """On a system with such a c, no push would end."""
+    graph = CSRGraph.from_networkx(karate)
+    content = pickle.dumps(GraphKernel(graph, "K6", smoothness=0.15, beta=0.25))
+    for given, damaged in [(0.15, 1e-39), (0.25, math.nan), (0.15, math.inf)]:
+        with pytest.raises(ValueError, match="must lie between"):
+            pickle.loads(content.replace(struct.pack(">d", given), struct.pack(">d", damaged)))

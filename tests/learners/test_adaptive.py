@@ -1,3 +1,5 @@
+import pickle
+
 import networkx as nx
 import numpy as np
 import pytest
@@ -200,6 +202,29 @@ def interrupted_after(count):
         raise KeyboardInterrupt
 
     return interrupted
+
+
+def absorb_nothing(learner):
+    learner.diffusions[0].absorption = -1.0
+
+
+def repel(learner):
+    learner.diffusions[0].pivots[2] /= 4.0
+
+
+def ask_elsewhere(learner):
+    learner._places = (*learner._places[:-1], 7)
+
+
+@pytest.mark.parametrize(
+    ("damage", "what"), [(absorb_nothing, "diffusion"), (repel, "diffusion"), (ask_elsewhere, "experts")]
+)
+def test_damaged_experts_are_refused(karate, damage, what):
+    """Residuals would grow with every push; features would be written beyond their array."""
+    model = adaptive(karate).fit({0: "a", 33: "b"})
+    damage(learner_of(model))
+    with pytest.raises(ValueError, match=f"the pickle is damaged: its {what}"):
+        pickle.loads(pickle.dumps(model))
 
 
 @settings(max_examples=60, deadline=None)

@@ -640,3 +640,19 @@ def test_accuracy_is_that_of_the_papers_loop(real_graph, real_labels, name):
         found.append(label_stream(graph, stream).accuracy)
         paper.append(fo.online_node_labeling(graph, stream, method="fastonl-fifo").accuracy)
     assert np.mean(found) >= np.mean(paper) - 0.003
+
+
+@pytest.mark.parametrize("numbers", ["residuals", "estimates"])
+def test_a_diffusion_with_an_infinite_number_is_refused(karate, numbers):
+    """It would be pushed for ever."""
+    model = fastonl(karate).fit({0: "a", 33: "b"})
+    getattr(store_of(model), numbers)[1] = -np.inf
+    with pytest.raises(ValueError, match="the pickle is damaged: its diffusion"):
+        pickle.loads(pickle.dumps(model))
+
+
+def test_a_diffusion_whose_threshold_is_no_number_is_refused(karate):
+    model = fastonl(karate).fit({0: "a", 33: "b"})
+    store_of(model).rate = np.nan
+    with pytest.raises(ValueError, match="the pickle is damaged: its diffusion"):
+        pickle.loads(pickle.dumps(model))

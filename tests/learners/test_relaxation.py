@@ -125,6 +125,14 @@ def test_a_damaged_history_is_refused():
             restore((k, *sizes[1:]), (*arrays[:2], np.array(marks, dtype=np.int32), arrays[3]))
 
 
+@pytest.mark.parametrize("which", [0, 4])  # of nodes with one label, of others
+def test_infinite_gradients_are_refused(which):
+    restore, (arrays, *rest) = _relaxation.GradientStore(3, 1.0, False, 0.0).__reduce__()
+    arrays[which][0] = np.inf
+    with pytest.raises(ValueError, match="the pickle is damaged: its gradients"):
+        restore(arrays, *rest)
+
+
 def test_large_scores_keep_their_digits():
     assert water_filling([1e17, 0.0]).tolist() == [1.0, 0.0]
     assert surrogate_loss([1e17, 1e17], 0) == 0.5
