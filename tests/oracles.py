@@ -344,8 +344,28 @@ def expert_features(W, labels, u, k, smoothness, absorption=1.0, frequencies=Non
     mass = B.sum(axis=0)
     centred = votes - votes.sum() * mass / mass.sum() if mass.sum() > 0 else votes
 
-    edges = W - np.diag(np.diag(W))
-    unit = W[W > 0].mean() if (W > 0).any() else 1.0
+    diffused = [_log_shares(votes, frequencies, least), _log_shares(centred, frequencies, least)]
+    neighbors = _neighbor_features(W, labels, u, k, frequencies, stamps)
+    return np.array([*diffused, *neighbors, np.log(frequencies)])
+
+
+def arrow_features(A, labels, u, k, smoothness, frequencies=None, stamps=None):
+    """The same for a directed graph: after the experts on W + W^T, what arcs out and arcs in add to each of them."""
+    y = np.array(list(labels.values()), dtype=int)
+    edges = expert_features(A + A.T, labels, u, k, smoothness, frequencies=frequencies, stamps=stamps)
+    if frequencies is None:
+        frequencies = label_frequencies(y, k)
+    views = [_neighbor_features(B, labels, u, k, frequencies, stamps) for B in (A, A.T)]
+    return np.array([*edges, *(view[e] - edges[2 + e] for e in range(4) for view in views)])
+
+
+def _neighbor_features(A, labels, u, k, frequencies, stamps=None):
+    """Vote, compatibility, profile and degree of node u, which looks along its row of A."""
+    n = len(A)
+    known = np.array(sorted(labels), dtype=int)
+    y = np.array([labels[v] for v in known], dtype=int)
+    edges = A - np.diag(np.diag(A))
+    unit = A[A > 0].mean() if (A > 0).any() else 1.0
     one_hot = np.zeros((n, k))
     one_hot[known, y] = 1.0
     stamp = np.array([1.0 if stamps is None else stamps.get(v, 0.0) for v in range(n)])
@@ -357,23 +377,14 @@ def expert_features(W, labels, u, k, smoothness, absorption=1.0, frequencies=Non
     compatibility = np.zeros(k)
     if witnesses[u] > 0:
         compatibility = np.sqrt(witnesses[u]) * np.log(share) @ around[u] / around[u].sum()
-    siblings = [v for v in np.flatnonzero(edges[u]) if witnesses[v] > 0]
+    back = edges.T @ faded / unit  # of each node, the same for the nodes that look at it
+    siblings = [v for v in np.flatnonzero(edges[u]) if (edges[:, v] > 0) @ one_hot.sum(axis=1) > 0]
     profile = np.zeros(k)
     for v in siblings:
-        profile += np.log((around[v] + 2.0 * frequencies) / (around[v].sum() + 2.0)) / np.sqrt(len(siblings))
-    cells = np.floor(2.0 * np.log2((W > 0).sum(axis=1) + 1.0))
+        profile += np.log((back[v] + 2.0 * frequencies) / (back[v].sum() + 2.0)) / np.sqrt(len(siblings))
+    cells = np.floor(2.0 * np.log2((A > 0).sum(axis=1) + 1.0))
     degree = np.log(faded[cells == cells[u]].sum(axis=0) + 4.0 * frequencies)
-    return np.array(
-        [
-            _log_shares(votes, frequencies, least),
-            _log_shares(centred, frequencies, least),
-            _log_shares(around[u], frequencies, 0.0),
-            compatibility,
-            profile,
-            degree,
-            np.log(frequencies),
-        ]
-    )
+    return [_log_shares(around[u], frequencies, 0.0), compatibility, profile, degree]
 
 
 def label_frequencies(labels, k, stamps=None):
@@ -394,8 +405,9 @@ class Mixture:
     """
 
     def __init__(self, start, precision, fading=1.0):
-        self.weights, self.start_precision, self.fading = np.array(start, dtype=float), precision, fading
-        self.A = precision * np.eye(len(start))
+        self.weights, self.fading = np.array(start, dtype=float), fading
+        self.start_precision = np.diag(np.broadcast_to(precision, len(start)))
+        self.A = self.start_precision
         self.calibration, self.B = np.array([0.0, 1.0]), 30.0 * np.eye(2)
 
     def mixed(self, features):
@@ -429,7 +441,6 @@ class Mixture:
     def step(self, features, y):
         q = self.mixed(features)
         fisher = features @ (np.diag(q) - np.outer(q, q)) @ features.T
-        prior = self.start_precision * np.eye(len(self.A))
-        self.A = self.fading * self.A + (1.0 - self.fading) * prior + fisher
+        self.A = self.fading * self.A + (1.0 - self.fading) * self.start_precision + fisher
         step = np.linalg.solve(self.A, features @ (q - np.eye(len(q))[y]))
         self.weights = self.weights - step * min(1.0, 0.1 / max(np.abs(step).max(), 0.1))

@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 
 from nx_fastonl._lib.arrays import check_restored, frozen
 from nx_fastonl.graph._arrows import ArrowView, both_ways
+from nx_fastonl.graph._view import GraphView
 
 if TYPE_CHECKING:
     from nx_fastonl.graph.csr import CSRGraph
@@ -34,8 +35,8 @@ class Arrows:
         The weights of these arcs, 0 where there is none. Empty where every arc has weight 1.
     mean_weight : float
         Of an arc.
-    view : ArrowView
-        The same for compiled loops.
+    view : GraphView
+        The graph and its arrows, for compiled loops.
     """
 
     def __init__(
@@ -51,12 +52,10 @@ class Arrows:
         points_out = (self.codes & OUT) > 0
         is_weighted = len(self.out_weights) > 0
         self.mean_weight = float(self.out_weights[points_out].mean()) if is_weighted else 1.0
-        self.view = ArrowView(
-            self.codes,
-            self.out_weights,
-            self.in_weights,
-            _sums(graph, points_out),
-            _sums(graph, (self.codes & IN) > 0),
+        degrees = _sums(graph, points_out), _sums(graph, (self.codes & IN) > 0)
+        arrows = ArrowView(self.codes, self.out_weights, self.in_weights, *degrees)
+        self.view = GraphView(
+            graph.indptr[:-1], graph.indptr[1:], graph.indices, graph.weights, graph.degrees, arrows
         )
 
     def __reduce__(self) -> tuple[Any, ...]:

@@ -25,7 +25,8 @@ MAX_SENTENCES = 9
 class Compatibility:
     """How much more or less often than by chance nodes with one label are joined to nodes with another.
 
-    ``compatibility["a", "b"]`` is the ratio of two labels. Above 1 they attract each other, below 1 they repel.
+    ``compatibility["a", "b"]`` is the ratio of two labels. Above 1 they attract each other, below 1 they repel. Of a
+    directed graph, it is about arcs from nodes with label "a" to nodes with label "b".
 
     Attributes
     ----------
@@ -36,6 +37,8 @@ class Compatibility:
         ``labels[j]``. It cannot be changed.
     counts : numpy.ndarray
         ``counts[i, j]`` is the weight of the edges between them that was counted. It cannot be changed.
+    directed : bool
+        Whether arcs were counted: rows point to columns.
 
     Examples
     --------
@@ -47,11 +50,15 @@ class Compatibility:
     fox is joined to fox 0.5 times as often as chance
     >>> found["hen", "fox"]
     3.14
+    >>> fo.Compatibility(("fox", "hen"), ratios=[[1.0, 3.14], [0.4, 1.0]], counts=[[2, 20], [4, 2]], directed=True)
+    Compatibility of 2 labels
+    fox points to hen 3.1 times as often as chance, hen to fox 0.4 times
     """
 
     labels: tuple[Any, ...]
     ratios: NDArray[np.float64]
     counts: NDArray[np.float64]
+    directed: bool = False
 
     def __post_init__(self) -> None:
         k = len(self.labels)
@@ -63,7 +70,7 @@ class Compatibility:
             object.__setattr__(self, name, values)
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return Compatibility, (self.labels, self.ratios, self.counts)  # which makes the arrays read-only again
+        return Compatibility, (self.labels, self.ratios, self.counts, self.directed)  # which makes the arrays read-only again
 
     def __getitem__(self, pair: tuple[Hashable, Hashable]) -> float:
         if not isinstance(pair, tuple) or len(pair) != 2:
@@ -105,15 +112,20 @@ class Compatibility:
         """What is furthest from chance, the furthest first."""
         for i, j in self._strongest():
             one, other = (cut(str(self.labels[number])) for number in (i, j))
-            yield f"{one} is joined to {other} {written(self.ratios[i, j])} times as often as chance"
+            verb = "points" if self.directed else "is joined"
+            sentence = f"{one} {verb} to {other} {written(self.ratios[i, j])} times as often as chance"
+            if self.directed and i != j and not np.isnan(self.ratios[j, i]):
+                sentence += f", {other} to {one} {written(self.ratios[j, i])} times"
+            yield sentence
 
     def _strongest(self) -> list[tuple[int, int]]:
         """The pairs of labels whose ratios are furthest from 1 on a logarithmic scale, as far as they are shown."""
         with np.errstate(divide="ignore"):  # 0 is infinitely far
             distances = np.abs(np.log(self.ratios))
         distances[np.isnan(distances)] = 0.0  # nothing is known
-        # Where both directions say the same, once is enough.
-        distances[np.tril(self.ratios == self.ratios.T, -1)] = 0.0
+        # A sentence is about both directions: that which is further from chance comes first.
+        said = (distances < distances.T) | np.tril(distances == distances.T, -1)
+        distances[said & (self.directed | (self.ratios == self.ratios.T))] = 0.0
         rows, columns = np.nonzero(distances)
         order = np.lexsort((-self.counts[rows, columns], -distances[rows, columns]))[:MAX_SENTENCES]
         pairs = zip(rows[order].tolist(), columns[order].tolist(), strict=True)

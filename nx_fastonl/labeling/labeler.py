@@ -27,7 +27,15 @@ from nx_fastonl.labeling.sequence import LabelSequence
 from nx_fastonl.learners._history import LabelHistory
 from nx_fastonl.learners.adaptive import AdaptiveLearner
 from nx_fastonl.learners.base import Learner
-from nx_fastonl.learners.registry import KERNEL_METHODS, LabelerOptions, Method, kernel_of, make_learner
+from nx_fastonl.learners.registry import (
+    KERNEL_METHODS,
+    LabelerOptions,
+    Method,
+    check_options,
+    kernel_of,
+    make_learner,
+    undirected_for,
+)
 
 __all__ = ["OnlineNodeLabeler"]
 
@@ -50,8 +58,8 @@ class OnlineNodeLabeler:
     Parameters
     ----------
     G : nx.Graph, scipy sparse array or CSRGraph
-        Undirected; converted once, now: see `CSRGraph.from_networkx`. Nodes that never get a label still connect
-        others.
+        Converted once, now: see `CSRGraph.from_networkx`. Nodes that never get a label still connect others. Of a
+        directed graph, ``"adaptive"`` uses the arrows: see `direction`.
     classes : iterable of hashable, optional
         All possible labels. By default labels are discovered as they appear. Before the first one, the prediction is
         None, which counts as a mistake.
@@ -86,6 +94,10 @@ class OnlineNodeLabeler:
         effects.
     weight : str or None, default "weight"
         The edge attribute that holds the weight, 1 where it is missing. None ignores weights.
+    direction : {"use", "ignore"}, default "use"
+        For directed graphs. ``"use"`` is for ``"adaptive"``: its diffusion runs on W + W^T, and the experts that look
+        at neighbours tell arcs out from arcs in. ``"ignore"`` learns on W + W^T, with any method.
+        ``"weighted-majority"`` counts the neighbours on both sides anyway.
     lam, beta, b, S : optional
         The kernel's parameters: see `kernel_column`.
     epsilon : float, optional
@@ -125,7 +137,7 @@ class OnlineNodeLabeler:
     networkx.NodeNotFound
         If a node of `S` is not in the graph.
     networkx.NetworkXNotImplemented
-        If `G` is directed.
+        If `G` is directed, its arrows are not ignored, and the method cannot use them.
     networkx.NetworkXPointlessConcept
         If `G` has no nodes.
     TypeError, ValueError
@@ -146,7 +158,9 @@ class OnlineNodeLabeler:
     With ``"adaptive"``, ``"fastonl"`` and ``"perceptron"``, memory depends on how many nodes labels reach. Each node
     that a block of 8 labels reaches takes 144 bytes: 16 for each label and 16 more. With up to 2 or 4 labels it is 48
     or 80 bytes. Single precision halves what a label takes. Beside its diffusion, ``"adaptive"`` takes 68 bytes per
-    block of 8 labels for each node with a learned neighbour, and 20 bytes for each node.
+    block of 8 labels for each node with a learned neighbour, and 20 bytes for each node. With arrows it takes twice as
+    much for each neighbour with arcs both ways, and 36 bytes for each node. W + W^T and its arrows are made once for a
+    CSRGraph and shared by all models on it: 13 bytes for each of its entries, 16 more where arcs have weights.
 
     References
     ----------
@@ -179,16 +193,18 @@ class OnlineNodeLabeler:
         predict: Literal["argmax", "sample"] = "argmax",
         seed: int | np.random.Generator | None = None,
         weight: str | None = "weight",
+        direction: Literal["use", "ignore"] = "use",
         **options: Unpack[LabelerOptions],
     ) -> None:
-        self._graph = as_csr_graph(G, weight)
+        check_options(method, options)
+        self._graph, arrows = undirected_for(method, as_csr_graph(G, weight), direction)
         if predict not in ("argmax", "sample"):
             raise ValueError(f'predict must be "argmax" or "sample", got {predict!r}')
         self._seed = _as_seed(seed)
         self._given = [] if classes is None else distinct_labels(classes)
         self._samples = predict == "sample"
         history = LabelHistory(len(self._graph), len(self._given))
-        learner = make_learner(self._graph, history, kernel, smoothness, method, self._seed, options)
+        learner = make_learner(self._graph, arrows, history, kernel, smoothness, method, self._seed, options)
         self._kernel, self._method = kernel_of(method, kernel), method
         self._knowledge = Knowledge(learner, self._given)
         # Held by one changing call at a time, while no code of the caller runs.
@@ -236,13 +252,17 @@ class OnlineNodeLabeler:
 
     @property
     def compatibility(self) -> Compatibility:
-        """Which labels are joined to which among the nodes learned, compared with chance (``method="adaptive"``)."""
+        """Which labels are joined to which among the nodes learned, compared with chance (``method="adaptive"``).
+
+        Of a directed graph, which label points to which.
+        """
         knowledge = self._knowledge
         learner = knowledge.learner
         if not isinstance(learner, AdaptiveLearner):
             raise AttributeError(f'method {self._method!r} does not count pairs of labels; method="adaptive" does')
         ratios, counts = learner.compatibility()
-        return Compatibility(tuple(knowledge.classes[: len(ratios)]), ratios, counts)
+        labels = tuple(knowledge.classes[: len(ratios)])
+        return Compatibility(labels, ratios, counts, directed=learner.arrows is not None)
 
     def clone(self) -> OnlineNodeLabeler:
         """A new labeler with the same graph, parameters and random draws, which has learned nothing.

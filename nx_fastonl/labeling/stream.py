@@ -28,6 +28,7 @@ def online_node_labeling(
     predict: Literal["argmax", "sample"] = "argmax",
     seed: int | np.random.Generator | None = None,
     weight: str | None = "weight",
+    direction: Literal["use", "ignore"] = "use",
     progress: bool = False,
     **options: Unpack[LabelerOptions],
 ) -> LabelSequence:
@@ -36,13 +37,13 @@ def online_node_labeling(
     Parameters
     ----------
     G : nx.Graph, scipy sparse array or CSRGraph
-        Undirected. Nodes without a label still connect others.
+        Nodes without a label still connect others.
     labels : dict, iterable of pairs, array, or str
         As for `OnlineNodeLabeler.run`; or the name of the node attribute that holds the labels, in the order of the
         graph.
     kernel : str, optional
         By default ``"normalized-laplacian"``, with ``method="perceptron"`` ``"augmented-laplacian"``.
-    smoothness, method, classes, predict, seed, weight
+    smoothness, method, classes, predict, seed, weight, direction
         As for `OnlineNodeLabeler`.
     progress : bool, default False
         Show a progress bar (needs tqdm).
@@ -60,7 +61,7 @@ def online_node_labeling(
     networkx.NodeNotFound
         If a labelled node, or one of `S`, is not in the graph.
     networkx.NetworkXNotImplemented
-        If `G` is directed.
+        If `G` is directed, its arrows are not ignored, and the method cannot use them.
     networkx.NetworkXPointlessConcept
         If `G` has no nodes.
     TypeError, ValueError
@@ -89,6 +90,15 @@ def online_node_labeling(
     (2, 0.4)
     """
     model = OnlineNodeLabeler(
-        G, classes, kernel, smoothness, method, predict=predict, seed=seed, weight=weight, **options
+        G,
+        classes,
+        kernel,
+        smoothness,
+        method,
+        predict=predict,
+        seed=seed,
+        weight=weight,
+        direction=direction,
+        **options,
     )
     return model.run(read_attribute(G, labels), progress=progress)

@@ -1,4 +1,3 @@
-from collections.abc import Sequence
 from typing import final
 
 import numpy as np
@@ -36,7 +35,7 @@ class AdaptiveEngine(Engine):
         counts: NeighborCounts,
         mixture: Mixture,
         diffusions: DiffusionExpert | None,
-        places: Sequence[int],
+        places: NDArray[np.intp],
     ) -> None: ...
     def tell(self, probabilities: NDArray[np.float64]) -> None: ...
     def forecasts(

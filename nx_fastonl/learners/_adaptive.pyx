@@ -7,11 +7,14 @@ from libc.stdint cimport int32_t
 import numpy as np
 
 from nx_fastonl._lib.typedefs cimport node_t
+from nx_fastonl.graph._arrows cimport IN, OUT
 from nx_fastonl.graph._view cimport GraphView
 from nx_fastonl.learners._diffusion cimport DiffusionRun
 from nx_fastonl.learners._history cimport LabelHistory, drop_label, record_label
 from nx_fastonl.learners._mixture cimport Forecast, Mixture, judge, mix, train
-from nx_fastonl.learners._neighbors cimport NeighborCounts, cell_of, count, read_counts, rebase, reserve_for, stamp_of
+from nx_fastonl.learners._neighbors cimport (
+    ALL_EDGES, IN_ARCS, OUT_ARCS, NeighborCounts, cell_of, count, read_counts, rebase, reserve_for, stamp_of,
+)
 from nx_fastonl.learners._stream cimport Engine
 from nx_fastonl.push._system cimport SystemView, degree_of, pivot_of
 
@@ -23,6 +26,13 @@ cdef double frequency_share = FREQUENCY_SHARE
 cdef double PAIR_SMOOTHING = 10.0
 cdef double PROFILE_SMOOTHING = 2.0
 cdef double DEGREE_SMOOTHING = 4.0
+# The experts that need no diffusion, in the order of their places.
+cdef enum:
+    VOTE = 0
+    COMPATIBILITY = 1
+    PROFILE = 2
+    DEGREE = 3
+    FREQUENCY = 4
 # Ratios of counts are multiplied, at most this many before the logarithm is taken, and none is larger than this.
 cdef enum:
     MAX_FACTORS = 16
@@ -130,8 +140,9 @@ cdef class AdaptiveEngine(Engine):
     mixture : Mixture
     diffusions : DiffusionExpert or None
         Their features come first.
-    places : sequence of five int
-        The rows of features of the experts vote, compatibility, profile, degree and frequency.
+    places : array of int
+        For each view of the counts, the rows of features of the experts vote, compatibility, profile, degree and
+        frequency. Those of arcs say what they add to those of edges.
     """
 
     cdef GraphView graph
@@ -139,7 +150,8 @@ cdef class AdaptiveEngine(Engine):
     cdef Mixture mixture
     cdef DiffusionExpert diffusions
     cdef Forecast forecast
-    cdef Py_ssize_t n_diffused, vote, compatibility, profile, degree, frequency
+    cdef Py_ssize_t n_diffused
+    cdef const Py_ssize_t[:, ::1] places
     cdef double[::1] frequencies  # of the labels, each counted once more
     cdef double[::1] around  # weights of the edges to neighbours with each label
     cdef double[::1] factors, products
@@ -149,13 +161,13 @@ cdef class AdaptiveEngine(Engine):
 
     def __init__(
         self, LabelHistory history, GraphView graph, NeighborCounts counts, Mixture mixture,
-        DiffusionExpert diffusions, places,
+        DiffusionExpert diffusions, const Py_ssize_t[:, ::1] places,
     ):
         super().__init__(history)
         self.graph, self.counts, self.mixture, self.diffusions = graph, counts, mixture, diffusions
         self.forecast = Forecast(mixture.n_experts, counts.lanes)
         self.n_diffused = 0 if diffusions is None else diffusions.n_features()
-        self.vote, self.compatibility, self.profile, self.degree, self.frequency = places
+        self.places = places
         cdef double[:, ::1] memory = np.zeros((4, counts.lanes))
         self.frequencies, self.around, self.factors, self.products = memory[0], memory[1], memory[2], memory[3]
         self.predicted = -1
@@ -222,42 +234,55 @@ cdef class AdaptiveEngine(Engine):
         cdef double one = stamp_of(self.counts, self.history.n_arrivals), total = self.counts.n_labels + k * one
         for j in range(k):
             self.frequencies[j] = (max(self.counts.labels[j], 0.0) + one) / total
-        if self.frequency >= 0:
+        if self.places[ALL_EDGES, FREQUENCY] >= 0:
             for j in range(k):
-                self.forecast.features[self.frequency, j] = log(self.frequencies[j])
+                self.forecast.features[self.places[ALL_EDGES, FREQUENCY], j] = log(self.frequencies[j])
 
     cdef void read_neighbors(self, node_t u) noexcept nogil:
         """Write the features of the experts that need no diffusion."""
-        cdef Py_ssize_t j, k = self.forecast.k
-        cdef double one = stamp_of(self.counts, self.history.n_arrivals)
+        cdef int view
+        cdef Py_ssize_t kind, e, edges, j
+        self.forecast.reached |= self.counts.learned_neighbors[u, ALL_EDGES] > 0
+        for view in range(<int> self.places.shape[0]):
+            self.read_view(u, view)
+        for view in range(1, <int> self.places.shape[0]):
+            for kind in range(FREQUENCY):
+                e, edges = self.places[view, kind], self.places[ALL_EDGES, kind]
+                if e >= 0:
+                    for j in range(self.forecast.k):
+                        self.forecast.features[e, j] -= self.forecast.features[edges, j]
+
+    cdef void read_view(self, node_t u, int view) noexcept nogil:
+        """The same for edges alone, or for arcs out or in."""
+        cdef Py_ssize_t j, k = self.forecast.k, vote = self.places[view, VOTE], degree = self.places[view, DEGREE]
+        cdef double one = stamp_of(self.counts, self.history.n_arrivals), size = 0.0
         cdef int cell
-        read_counts(self.counts, u, k, self.around)
-        self.forecast.reached |= self.counts.learned_neighbors[u] > 0
-        if self.vote >= 0:
+        read_counts(self.counts, u, k, view, self.around)
+        if vote >= 0:
             for j in range(k):
-                self.forecast.features[self.vote, j] = self.around[j]
-            to_log_shares(
-                self.forecast.features[self.vote], k, self.frequencies, rounding * self.counts.learned_weight[u],
-            )
-        if self.compatibility >= 0:
-            self.read_compatibility(u, self.forecast.features[self.compatibility], one)
-        if self.profile >= 0:
-            self.read_profile(u, self.forecast.features[self.profile], one)
-        if self.degree >= 0:
-            cell = cell_of(self.graph, u)
+                self.forecast.features[vote, j] = self.around[j]
+            for j in range(self.counts.learned_weight.shape[1]):
+                size += self.counts.learned_weight[u, j]
+            to_log_shares(self.forecast.features[vote], k, self.frequencies, rounding * size)
+        if self.places[view, COMPATIBILITY] >= 0:
+            self.read_compatibility(u, view, self.forecast.features[self.places[view, COMPATIBILITY]], one)
+        if self.places[view, PROFILE] >= 0:
+            self.read_profile(u, view, self.forecast.features[self.places[view, PROFILE]], one)
+        if degree >= 0:
+            cell = cell_of(self.graph, u, view)
             for j in range(k):
-                self.forecast.features[self.degree, j] = log(
-                    max(self.counts.cells[cell, j], 0.0) + one * DEGREE_SMOOTHING * self.frequencies[j],
+                self.forecast.features[degree, j] = log(
+                    max(self.counts.cells[view, cell, j], 0.0) + one * DEGREE_SMOOTHING * self.frequencies[j],
                 )
 
-    cdef void read_compatibility(self, node_t u, double[::1] feature, double one) noexcept nogil:
+    cdef void read_compatibility(self, node_t u, int view, double[::1] feature, double one) noexcept nogil:
         """Naive Bayes on the learned neighbours: the mean of log C[y, their label], times the root of their number.
 
         C[y, j] is the share of label j around nodes of label y. Each neighbour is one witness, but witnesses agree more
         often than independent ones would: so the root.
         """
         cdef Py_ssize_t j, y, k = self.forecast.k
-        cdef double witnesses = sqrt(<double> self.counts.learned_neighbors[u]), total = 0.0, share
+        cdef double witnesses = sqrt(<double> self.counts.learned_neighbors[u, view]), total = 0.0, share
         for y in range(k):
             feature[y] = 0.0
             total += max(self.around[y], 0.0)
@@ -268,37 +293,47 @@ cdef class AdaptiveEngine(Engine):
             if share > rounding:
                 for y in range(k):
                     feature[y] += share * log(
-                        max(self.counts.pairs[j, y], 0.0) + one * PAIR_SMOOTHING * self.frequencies[j],
+                        max(self.counts.pairs[view, j, y], 0.0) + one * PAIR_SMOOTHING * self.frequencies[j],
                     )
         for y in range(k):
-            feature[y] -= witnesses * log(max(self.counts.pair_sums[y], 0.0) + one * PAIR_SMOOTHING)
+            feature[y] -= witnesses * log(max(self.counts.pair_sums[view, y], 0.0) + one * PAIR_SMOOTHING)
 
-    cdef void read_profile(self, node_t u, double[::1] feature, double one) noexcept nogil:
+    cdef void read_profile(self, node_t u, int view, double[::1] feature, double one) noexcept nogil:
         """Naive Bayes on siblings: what labels the other neighbours of each neighbour of u have.
 
         The sum over neighbours v of log(counts_v[y] + smoothing[y]), over the root of their number, up to a constant
         that all labels share. That is log(smoothing[y]) for each v, and the logarithm of a product of
-        1 + counts_v[y] / smoothing[y].
+        1 + counts_v[y] / smoothing[y]. Siblings are nodes that point to the same nodes as u, or that the same nodes
+        point to.
         """
         cdef Py_ssize_t e, v, j, block, n_factors = 0, n_known = 0, k = self.forecast.k
         cdef Py_ssize_t width = self.counts.counts.shape[1], n_blocks = (k + width - 1) // width
-        cdef int32_t slot
+        cdef bint both = view == ALL_EDGES and self.counts.slots.shape[1] > 1
+        cdef unsigned char code = OUT if view == OUT_ARCS else IN
+        cdef int siblings = IN_ARCS if view == OUT_ARCS else OUT_ARCS if view == IN_ARCS else ALL_EDGES
+        cdef Py_ssize_t side = 1 if view == OUT_ARCS else 0
+        cdef double smoothing = one * PROFILE_SMOOTHING / (self.counts.scale if both else 1.0)
+        cdef int32_t slot, other
         for j in range(n_blocks * width):
-            self.factors[j] = 1.0 / (one * PROFILE_SMOOTHING * self.frequencies[j]) if j < k else 0.0
+            self.factors[j] = 1.0 / (smoothing * self.frequencies[j]) if j < k else 0.0
             self.products[j] = 1.0
         for j in range(k):
             feature[j] = 0.0
         for e in range(self.graph.starts[u], self.graph.stops[u]):
             v = self.graph.indices[e]
-            if v == u or self.counts.learned_neighbors[v] == 0:
+            if view != ALL_EDGES and not (self.graph.arrows.codes[e] & code):
+                continue
+            if v == u or self.counts.learned_neighbors[v, siblings] == 0:
                 continue
             n_known += 1
             for block in range(n_blocks):
-                slot = self.counts.slots[v, block]
-                if slot != 0:
+                slot = self.counts.slots[v, side, block]
+                other = self.counts.slots[v, 1, block] if both else 0
+                if slot != 0 or other != 0:
                     for j in range(width):
                         self.products[block * width + j] *= min(
-                            1.0 + max(self.counts.counts[slot, j], 0.0) * self.factors[block * width + j],
+                            1.0 + self.factors[block * width + j]
+                            * max(self.counts.counts[slot, j] + self.counts.counts[other, j], 0.0),
                             LARGEST_FACTOR,
                         )
             n_factors += 1

@@ -22,7 +22,8 @@ cdef class Forecast:
 cdef class Mixture:
     cdef double[::1] weights, start
     cdef double[:, ::1] precision
-    cdef double start_precision, fading
+    cdef double[::1] start_precision  # its diagonal at the start
+    cdef double fading
     cdef double[::1] calibration  # offset and slope
     cdef double[:, ::1] calibration_precision
     cdef double[::1] nonconformity  # of the true label of each arrival: see `record`

@@ -45,18 +45,18 @@ cdef class Mixture:
     ----------
     start : sequence of float
         The weights at the start.
-    precision : float
-        A at the start, times the identity. The larger, the slower the weights move.
+    precision : sequence of float
+        The diagonal of A at the start. The larger, the slower a weight moves.
     half_life : float
         After this many arrivals a loss counts half as much as a new one.
     """
 
-    def __init__(self, start, double precision, double half_life):
+    def __init__(self, start, precision, double half_life):
         cdef Py_ssize_t n = len(start)
         self.start = np.array(start, dtype=np.float64)
         self.weights = np.array(start, dtype=np.float64)
-        self.start_precision, self.fading = precision, 0.5 ** (1.0 / half_life)
-        self.precision = precision * np.eye(n)
+        self.start_precision, self.fading = np.array(precision, dtype=np.float64), 0.5 ** (1.0 / half_life)
+        self.precision = np.diag(self.start_precision)
         self.calibration = np.array([0.0, 1.0])
         self.calibration_precision = CALIBRATION_PRECISION * np.eye(2)
         self.nonconformity = np.zeros(64)
@@ -122,7 +122,7 @@ cdef class Mixture:
         return _restored(*self.__reduce__()[1])
 
     def __reduce__(self):
-        settings = (np.array(self.start), self.start_precision, self.fading)
+        settings = (np.array(self.start), np.array(self.start_precision), self.fading)
         weights = (np.array(self.weights), np.array(self.precision))
         calibration = (np.array(self.calibration), np.array(self.calibration_precision))
         told = (np.array(self.nonconformity[: self.n_steps]), np.array(self.offsets))
@@ -131,6 +131,7 @@ cdef class Mixture:
 
 def _restored(settings, arrays, nonconformity, offsets):
     start, precision, fading = settings
+    check_restored(np.shape(start) == np.shape(precision), "mixture")
     cdef Mixture mixture = Mixture(start, precision, 1.0)
     mixture.fading = fading
     weights, precisions, calibration, calibration_precision = (np.array(array) for array in arrays)
@@ -259,7 +260,7 @@ cdef void train_weights(Mixture mixture, Forecast forecast, Py_ssize_t y) noexce
             for j in range(k):
                 product += forecast.scores[j] * forecast.features[f, j]
             if fading != 1.0:
-                product += (1.0 - fading) * ((mixture.start_precision if e == f else 0.0) - mixture.precision[e, f])
+                product += (1.0 - fading) * ((mixture.start_precision[e] if e == f else 0.0) - mixture.precision[e, f])
             mixture.precision[e, f] += product
             mixture.precision[f, e] = mixture.precision[e, f]
     descend(mixture.weights, mixture.precision, mixture.gradient, mixture.factor)

@@ -6,9 +6,10 @@ from libc.stdint cimport int32_t, int64_t
 
 import numpy as np
 
-from nx_fastonl._lib.arrays import check_restored
+from nx_fastonl._lib.arrays import check_restored, enlarged
 
 from nx_fastonl._lib.typedefs cimport node_t
+from nx_fastonl.graph._arrows cimport IN, OUT, in_weight, out_weight
 from nx_fastonl.graph._view cimport GraphView
 from nx_fastonl.learners._history cimport LabelHistory, record_label
 
@@ -33,19 +34,23 @@ cdef class NeighborCounts:
     n : int
         The number of nodes.
     unit : float
-        The mean weight of an edge.
+        The mean weight of an edge, or of an arc.
     half_life : float
         After this many arrivals a node counts half as much as a new one; infinite if nothing fades.
+    edge_unit : float, optional
+        The mean weight of an edge of W + W^T, where arcs are counted: those out and those in apart.
     """
 
-    def __init__(self, Py_ssize_t n, double unit, double half_life=INFINITY):
+    def __init__(self, Py_ssize_t n, double unit, double half_life=INFINITY, edge_unit=None):
+        cdef Py_ssize_t sides = 1 if edge_unit is None else 2, views = 1 if edge_unit is None else 3
         self.unit, self.half_life, self.base = unit, half_life, 0
-        self.labels, self.pair_sums = np.zeros(MIN_LANES), np.zeros(MIN_LANES)
-        self.pairs, self.cells = np.zeros((MIN_LANES, MIN_LANES)), np.zeros((N_CELLS, MIN_LANES))
-        self.n_labels = 0.0
-        self.learned_neighbors = self._learned_neighbors = np.zeros(n, dtype=np.int32)
-        self.learned_weight = self._learned_weight = np.zeros(n)
-        self.slots = self._slots = np.zeros((n, 1), dtype=np.int32)
+        self.scale = 1.0 if edge_unit is None else unit / edge_unit
+        self.labels, self.n_labels = np.zeros(MIN_LANES), 0.0
+        self.pairs, self.pair_sums = np.zeros((views, MIN_LANES, MIN_LANES)), np.zeros((views, MIN_LANES))
+        self.cells = np.zeros((views, N_CELLS, MIN_LANES))
+        self.learned_neighbors = self._learned_neighbors = np.zeros((n, views), dtype=np.int32)
+        self.learned_weight = self._learned_weight = np.zeros((n, sides))
+        self.slots = self._slots = np.zeros((n, sides, 1), dtype=np.int32)
         self.counts = np.zeros((MIN_SLOTS, MIN_LANES))
         self.n_slots = 1
 
@@ -64,51 +69,49 @@ cdef class NeighborCounts:
         """The number of labels that there is room for."""
         return self.labels.shape[0]
 
-    def pair_counts(self, Py_ssize_t k, int64_t arrival):
-        """How many edges join two of k labels now, by weight; those within a label count twice, once for each end."""
-        return np.maximum(self.pairs[:k, :k], 0.0) / stamp_of(self, arrival)
+    @property
+    def views(self):
+        """1, or 3 where arcs are counted: edges, arcs out and arcs in."""
+        return self.pairs.shape[0]
 
-    def around(self, node_t u, Py_ssize_t k):
-        """The weight of the edges to neighbours with each of k labels."""
-        row = np.zeros(max(k, self.lanes))
-        read_counts(self, u, k, row)
-        return row[:k]
+    def pair_counts(self, Py_ssize_t k, int64_t arrival):
+        """How many edges join two of k labels now, by weight: those within a label count twice, once for each end.
+
+        Where arcs are counted: how many there are from each label to each.
+        """
+        table = np.asarray(self.pairs[IN_ARCS if self.views > 1 else ALL_EDGES])
+        return np.maximum(table[:k, :k], 0.0) / stamp_of(self, arrival)
 
     def reserve_labels(self, Py_ssize_t k):
         """Make room for k labels: widen the first block, then add blocks, half as many as there are or more.
 
         So labels that join one by one are not copied each time.
         """
-        cdef Py_ssize_t old = self.labels.shape[0], width = self.counts.shape[1], blocks = self.slots.shape[1]
-        if k <= old:
+        cdef Py_ssize_t width = self.counts.shape[1], blocks = self.slots.shape[2], views = self.views
+        if k <= self.lanes:
             return
         while k > width and width < LANES:
             width *= 2
         if k > blocks * width:
             blocks = max(blocks + blocks // 2, (k + width - 1) // width)
         lanes = blocks * width
-        labels, pair_sums = np.zeros(lanes), np.zeros(lanes)
-        pairs, cells = np.zeros((lanes, lanes)), np.zeros((N_CELLS, lanes))
-        labels[:old], pair_sums[:old], pairs[:old, :old], cells[:, :old] = (
-            self.labels, self.pair_sums, self.pairs, self.cells,
-        )
+        labels, pair_sums = enlarged(np.asarray(self.labels), lanes), enlarged(np.asarray(self.pair_sums), views, lanes)
+        pairs = enlarged(np.asarray(self.pairs), views, lanes, lanes)
+        cells = enlarged(np.asarray(self.cells), views, N_CELLS, lanes)
         counts, slots = np.asarray(self.counts), self._slots
-        if width > self.counts.shape[1]:
-            counts = np.zeros((self.counts.shape[0], width))
-            counts[: self.n_slots, : self.counts.shape[1]] = self.counts[: self.n_slots]
-        if blocks > self.slots.shape[1]:
-            slots = np.zeros((self.slots.shape[0], blocks), dtype=np.int32)
-            slots[:, : self.slots.shape[1]] = self._slots
+        if width > counts.shape[1]:
+            counts = enlarged(counts, len(counts), width, used=self.n_slots)
+        if blocks > slots.shape[2]:
+            slots = enlarged(slots, *slots.shape[:2], blocks)
         self.labels, self.pair_sums, self.pairs, self.cells = labels, pair_sums, pairs, cells
         self.counts, self.slots, self._slots = counts, slots, slots
 
     def reserve_slots(self, Py_ssize_t more):
         """Make sure that at least this many slots are free."""
-        cdef Py_ssize_t room = self.counts.shape[0], most = self.slots.shape[0] * self.slots.shape[1] + 1
+        cdef Py_ssize_t room = self.counts.shape[0], most = self._slots.size + 1
         if self.n_slots + more > room:
-            counts = np.zeros((max(self.n_slots + more, min(2 * room, most)), self.counts.shape[1]))
-            counts[: self.n_slots] = self.counts[: self.n_slots]
-            self.counts = counts
+            size = max(self.n_slots + more, min(2 * room, most))
+            self.counts = enlarged(np.asarray(self.counts), size, self.counts.shape[1], used=self.n_slots)
 
     def learn(self, GraphView graph, LabelHistory history, const node_t[::1] nodes, const int32_t[::1] labels):
         """Count these nodes, which were not learned before, and record their labels: all or, if this raises, none.
@@ -119,7 +122,7 @@ cdef class NeighborCounts:
         cdef int64_t ends = 0, arrival = history.n_arrivals + nodes.shape[0]
         for i in range(nodes.shape[0]):
             ends += graph.stops[nodes[i]] - graph.starts[nodes[i]]
-        self.reserve_slots(min(ends, self.slots.shape[0] * self.slots.shape[1]))
+        self.reserve_slots(min(ends * self.slots.shape[1], self._slots.size))
         with nogil:
             rebase(self, arrival)
             for i in range(nodes.shape[0]):
@@ -133,19 +136,24 @@ cdef class NeighborCounts:
     def __reduce__(self):
         tables = (np.array(self.labels), np.array(self.pair_sums), np.array(self.pairs), np.array(self.cells))
         rows = (self._learned_neighbors.copy(), self._learned_weight.copy(), self._slots.copy(), np.array(self.counts))
-        return _restored, (tables, rows, (self.n_slots, self.n_labels, self.base), (self.unit, self.half_life))
+        sums, settings = (self.n_slots, self.n_labels, self.base), (self.unit, self.half_life, self.scale)
+        return _restored, (tables, rows, sums, settings)
 
 
 def _restored(tables, rows, sums, settings):
     labels, pair_sums, pairs, cells = (np.array(table) for table in tables)
     learned_neighbors, learned_weight, slots, counts = (np.array(array) for array in rows)
     n_slots, n_labels, base = sums
-    cdef NeighborCounts store = NeighborCounts(1, *settings)
+    unit, half_life, scale = settings
+    cdef NeighborCounts store = NeighborCounts(1, unit, half_life)
+    store.scale = scale
     lanes = labels.size
-    check_restored(labels.shape == pair_sums.shape == (lanes,) and lanes > 0, "counts")
-    check_restored(pairs.shape == (lanes, lanes) and cells.shape == (N_CELLS, lanes), "counts")
-    check_restored(slots.ndim == counts.ndim == 2 and slots.shape[1] * counts.shape[1] == lanes, "counts")
-    check_restored(learned_neighbors.shape == learned_weight.shape == (len(slots),), "counts")
+    check_restored(slots.ndim == 3 and counts.ndim == 2 and slots.shape[2] * counts.shape[1] == lanes, "counts")
+    n, sides, _ = slots.shape
+    views = {1: 1, 2: 3}.get(sides)
+    check_restored(labels.shape == (lanes,) and lanes > 0 and pair_sums.shape == (views, lanes), "counts")
+    check_restored(pairs.shape == (views, lanes, lanes) and cells.shape == (views, N_CELLS, lanes), "counts")
+    check_restored(learned_neighbors.shape == (n, views) and learned_weight.shape == (n, sides), "counts")
     check_restored(0 < n_slots <= len(counts), "counts")
     check_restored(slots.size == 0 or (slots.min() >= 0 and slots.max() < n_slots), "counts")
     store.labels, store.pair_sums, store.pairs, store.cells = labels, pair_sums, pairs, cells
@@ -156,17 +164,22 @@ def _restored(tables, rows, sums, settings):
     return store
 
 
-cdef int cell_of(GraphView graph, node_t u) noexcept nogil:
+cdef int cell_of(GraphView graph, node_t u, int view) noexcept nogil:
     """The cell of node u: half an octave of numbers of neighbours."""
-    return <int> (2.0 * log2(graph.stops[u] - graph.starts[u] + 1.0))
+    cdef double neighbours = graph.stops[u] - graph.starts[u]
+    if view == OUT_ARCS:
+        neighbours = graph.arrows.out_degrees[u]
+    elif view == IN_ARCS:
+        neighbours = graph.arrows.in_degrees[u]
+    return <int> (2.0 * log2(neighbours + 1.0))
 
 
 cdef int reserve_for(NeighborCounts store, GraphView graph, node_t u) except -1 nogil:
     """Make sure that there are slots for all neighbours of node u."""
-    cdef Py_ssize_t neighbours = graph.stops[u] - graph.starts[u]
-    if store.n_slots + neighbours > store.counts.shape[0]:
+    cdef Py_ssize_t most = (graph.stops[u] - graph.starts[u]) * store.slots.shape[1]
+    if store.n_slots + most > store.counts.shape[0]:
         with gil:
-            store.reserve_slots(neighbours)
+            store.reserve_slots(most)
     return 0
 
 
@@ -178,7 +191,7 @@ cdef double stamp_of(NeighborCounts store, int64_t arrival) noexcept nogil:
 cdef void rebase(NeighborCounts store, int64_t arrival) noexcept nogil:
     """Divide all counts by the present stamp where it has become so large that it might overflow."""
     cdef double factor
-    cdef Py_ssize_t i, j
+    cdef Py_ssize_t i, j, view, side
     if store.half_life == INFINITY or (arrival - store.base) / store.half_life < LARGEST_EXPONENT:
         return
     factor = 1.0 / stamp_of(store, arrival)
@@ -186,49 +199,68 @@ cdef void rebase(NeighborCounts store, int64_t arrival) noexcept nogil:
     store.n_labels *= factor
     for i in range(store.labels.shape[0]):
         store.labels[i] *= factor
-        store.pair_sums[i] *= factor
-        for j in range(store.labels.shape[0]):
-            store.pairs[i, j] *= factor
-        for j in range(N_CELLS):
-            store.cells[j, i] *= factor
+        for view in range(store.pairs.shape[0]):
+            store.pair_sums[view, i] *= factor
+            for j in range(store.labels.shape[0]):
+                store.pairs[view, i, j] *= factor
+            for j in range(N_CELLS):
+                store.cells[view, j, i] *= factor
     for i in range(store.learned_weight.shape[0]):
-        store.learned_weight[i] *= factor
+        for side in range(store.learned_weight.shape[1]):
+            store.learned_weight[i, side] *= factor
     for i in range(store.n_slots):
         for j in range(store.counts.shape[1]):
             store.counts[i, j] *= factor
 
 
-cdef inline double weight_of(NeighborCounts store, GraphView graph, Py_ssize_t e) noexcept nogil:
-    return graph.weights[e] / store.unit if graph.weights.shape[0] > 0 else 1.0
+cdef inline double weight_of(NeighborCounts store, GraphView graph, Py_ssize_t e, Py_ssize_t side) noexcept nogil:
+    """The weight of an edge, or of the arc out or in."""
+    if store.slots.shape[1] == 1:
+        return graph.weights[e] / store.unit if graph.weights.shape[0] > 0 else 1.0
+    return (out_weight(graph.arrows, e) if side == 0 else in_weight(graph.arrows, e)) / store.unit
 
 
-cdef void add_pair(NeighborCounts store, Py_ssize_t y, Py_ssize_t other, double weight) noexcept nogil:
-    store.pairs[y, other] += weight
-    store.pairs[other, y] += weight
-    store.pair_sums[y] += weight
-    store.pair_sums[other] += weight
+cdef void add_pair(NeighborCounts store, Py_ssize_t side, Py_ssize_t y, Py_ssize_t other, double weight) noexcept nogil:
+    """Count an edge of a node with label y to one with another; on side 0 of two an arc out, on side 1 an arc in."""
+    cdef Py_ssize_t ours = OUT_ARCS if side == 0 else IN_ARCS, theirs = IN_ARCS if side == 0 else OUT_ARCS
+    add_edge(store, ALL_EDGES, y, other, store.scale * weight)
+    add_edge(store, ALL_EDGES, other, y, store.scale * weight)
+    if store.pairs.shape[0] > 1:
+        add_edge(store, ours, y, other, weight)
+        add_edge(store, theirs, other, y, weight)
+
+
+cdef inline void add_edge(
+    NeighborCounts store, Py_ssize_t view, Py_ssize_t y, Py_ssize_t other, double weight,
+) noexcept nogil:
+    store.pairs[view, other, y] += weight
+    store.pair_sums[view, y] += weight
 
 
 cdef void count_pairs(
     NeighborCounts store, GraphView graph, LabelHistory history, node_t u, Py_ssize_t y, double sign,
 ) noexcept nogil:
     """Count the edges from node u to learned neighbours, each by the smaller of both nodes' stamps."""
-    cdef Py_ssize_t block, j, e, v, width = store.counts.shape[1]
+    cdef Py_ssize_t side, block, j, e, v, width = store.counts.shape[1]
     cdef double stamp
     if store.half_life == INFINITY or history.marks[u] == 0:  # no neighbour has a larger stamp than u
-        for block in range(store.slots.shape[1]):
-            if store.slots[u, block] != 0:
-                for j in range(width):
-                    add_pair(store, y, block * width + j, sign * store.counts[store.slots[u, block], j])
+        for side in range(store.slots.shape[1]):
+            for block in range(store.slots.shape[2]):
+                if store.slots[u, side, block] != 0:
+                    for j in range(width):
+                        add_pair(
+                            store, side, y, block * width + j, sign * store.counts[store.slots[u, side, block], j],
+                        )
         return
     stamp = stamp_of(store, history.arrivals[u])
     for e in range(graph.starts[u], graph.stops[u]):
         v = graph.indices[e]
         if v != u and history.marks[v] != 0:
-            add_pair(
-                store, y, history.marks[v] - 1,
-                sign * weight_of(store, graph, e) * min(stamp, stamp_of(store, history.arrivals[v])),
-            )
+            for side in range(store.slots.shape[1]):
+                add_pair(
+                    store, side, y, history.marks[v] - 1,
+                    sign * weight_of(store, graph, e, side) * min(stamp, stamp_of(store, history.arrivals[v])),
+                )
 
 
 cdef void count(
@@ -239,45 +271,65 @@ cdef void count(
     A node whose label the history does not have counts as the next arrival, others as what they are. Edges are counted
     to the nodes whose labels it has.
     """
-    cdef Py_ssize_t e, v, block = y // store.counts.shape[1], lane = y % store.counts.shape[1]
+    cdef Py_ssize_t e, v
+    cdef int view, n_views = <int> store.pairs.shape[0]
     cdef bint is_new = history.marks[u] == 0
-    cdef double amount = sign * stamp_of(store, history.n_arrivals + 1 if is_new else history.arrivals[u]), weight
-    cdef int32_t slot
+    cdef double amount = sign * stamp_of(store, history.n_arrivals + 1 if is_new else history.arrivals[u])
     store.labels[y] += amount
     store.n_labels += amount
-    store.cells[cell_of(graph, u), y] += amount
+    for view in range(n_views):
+        store.cells[view, cell_of(graph, u, view), y] += amount
     count_pairs(store, graph, history, u, y, sign)
     for e in range(graph.starts[u], graph.stops[u]):
         v = graph.indices[e]
         if v == u:
             continue
-        weight = amount * weight_of(store, graph, e)
-        slot = store.slots[v, block]
-        if slot == 0:
-            slot = <int32_t> store.n_slots
-            store.slots[v, block] = slot
-            store.n_slots += 1
-        store.counts[slot, lane] += weight
-        store.learned_weight[v] += weight
-        store.learned_neighbors[v] += <int32_t> sign
-        if store.learned_neighbors[v] == 0:
-            clear_counts(store, v)  # what is left is rounding errors
+        store.learned_neighbors[v, ALL_EDGES] += <int32_t> sign
+        if n_views == 1:
+            add_neighbor(store, v, 0, ALL_EDGES, y, amount * weight_of(store, graph, e, 0))
+            continue
+        if graph.arrows.codes[e] & IN:  # v points to u
+            store.learned_neighbors[v, OUT_ARCS] += <int32_t> sign
+            add_neighbor(store, v, 0, OUT_ARCS, y, amount * weight_of(store, graph, e, 1))
+        if graph.arrows.codes[e] & OUT:
+            store.learned_neighbors[v, IN_ARCS] += <int32_t> sign
+            add_neighbor(store, v, 1, IN_ARCS, y, amount * weight_of(store, graph, e, 0))
 
 
-cdef void clear_counts(NeighborCounts store, Py_ssize_t u) noexcept nogil:
+cdef inline void add_neighbor(
+    NeighborCounts store, Py_ssize_t v, Py_ssize_t side, Py_ssize_t view, Py_ssize_t y, double weight,
+) noexcept nogil:
+    """Count a neighbour of node v with label y, on one side; or take it away with a negative weight."""
+    cdef Py_ssize_t block = y // store.counts.shape[1]
+    cdef int32_t slot = store.slots[v, side, block]
+    if slot == 0:
+        slot = <int32_t> store.n_slots
+        store.slots[v, side, block] = slot
+        store.n_slots += 1
+    store.counts[slot, y % store.counts.shape[1]] += weight
+    store.learned_weight[v, side] += weight
+    if store.learned_neighbors[v, view] == 0:
+        clear_counts(store, v, side)  # what is left is rounding errors
+
+
+cdef void clear_counts(NeighborCounts store, Py_ssize_t u, Py_ssize_t side) noexcept nogil:
     cdef Py_ssize_t block, j
-    store.learned_weight[u] = 0.0
-    for block in range(store.slots.shape[1]):
-        if store.slots[u, block] != 0:
+    store.learned_weight[u, side] = 0.0
+    for block in range(store.slots.shape[2]):
+        if store.slots[u, side, block] != 0:
             for j in range(store.counts.shape[1]):
-                store.counts[store.slots[u, block], j] = 0.0
+                store.counts[store.slots[u, side, block], j] = 0.0
 
 
-cdef void read_counts(NeighborCounts store, node_t u, Py_ssize_t k, double[::1] row) noexcept nogil:
+cdef void read_counts(NeighborCounts store, node_t u, Py_ssize_t k, int view, double[::1] row) noexcept nogil:
     """Write the weight of the edges of node u to learned neighbours, by label. `row` has room for all lanes."""
     cdef Py_ssize_t block, j, width = store.counts.shape[1]
-    cdef int32_t slot
+    cdef int32_t first, second
     for block in range((k + width - 1) // width):
-        slot = store.slots[u, block]
+        first = store.slots[u, 1 if view == IN_ARCS else 0, block]
+        second = store.slots[u, 1, block] if view == ALL_EDGES and store.slots.shape[1] > 1 else 0
         for j in range(width):
-            row[block * width + j] = store.counts[slot, j]
+            row[block * width + j] = store.counts[first, j] + store.counts[second, j]
+    if view == ALL_EDGES and store.slots.shape[1] > 1:
+        for j in range(k):
+            row[j] *= store.scale

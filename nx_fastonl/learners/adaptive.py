@@ -12,6 +12,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from nx_fastonl._lib.arrays import check_restored
+from nx_fastonl.graph._view import GraphView
+from nx_fastonl.graph.arrows import Arrows
 from nx_fastonl.graph.csr import CSRGraph
 from nx_fastonl.kernels.graph_kernel import GraphKernel
 from nx_fastonl.learners import _adaptive, _relaxation, _stream
@@ -28,12 +30,17 @@ __all__ = ["NEIGHBOR_EXPERTS", "AdaptiveLearner"]
 
 # The experts that need no diffusion.
 NEIGHBOR_EXPERTS = ("vote", "compatibility", "profile", "degree", "frequency")
+# Of a directed graph, those that look at edges have two more: one for arcs out, one for arcs in. They say what these add
+# to the edges. So where both arcs of every pair of nodes are there, they say nothing.
+ARROW_EXPERTS = NEIGHBOR_EXPERTS[:-1]
+ARROW_NAMES = (" out", " in")
 # Features are right up to this fraction of themselves.
 FEATURE_ROUNDING = 1e-11
 # Walks end at a learned node with probability 1/2. So labels spread as far as to the next learned nodes.
 ABSORPTION = 1.0
-# How slowly the weights move from where they start: in streams, and where labels are known at once.
-PRECISION, FIT_PRECISION = 10.0, 30.0
+# How slowly the weights move from where they start: in streams, and where labels are known at once. Those of arcs move
+# more slowly: on many graphs, arrows say little.
+PRECISION, FIT_PRECISION, ARROW_FACTOR = 10.0, 30.0, 2.0
 # Where the weights start: of both experts of the first diffusion, and of others.
 START_OF_DIFFUSION = 0.5
 _START = {"profile": 0.2, "degree": 0.1}
@@ -53,6 +60,7 @@ class AdaptiveLearner(Learner):
     Parameters
     ----------
     graph : CSRGraph
+        An undirected one.
     kernels : dict
         ``{name: GraphKernel}`` of the diffusions. Each gives two experts: its votes, and the same centred.
     fit_kernels : dict
@@ -66,6 +74,8 @@ class AdaptiveLearner(Learner):
         After this many arrivals, losses and counts matter half as much; infinite if nothing is forgotten.
     dtype : numpy.dtype
         Of the diffusions' numbers.
+    arrows : Arrows, optional
+        Which way the edges of the graph point.
 
     Attributes
     ----------
@@ -89,22 +99,33 @@ class AdaptiveLearner(Learner):
         experts: Sequence[str],
         half_life: float,
         dtype: np.dtype[Any],
+        arrows: Arrows | None = None,
     ) -> None:
-        self.graph, self.history = graph, history
+        self.graph, self.history, self.arrows = graph, history, arrows
         self._kernels, self._fit_kernels = kernels, fit_kernels
         self._settings: dict[str, Any] = {
             "epsilon": epsilon,
             "experts": tuple(experts),
             "half_life": half_life,
             "dtype": dtype,
+            "arrows": arrows,
         }
-        self.names = (*(name + kind for name in kernels for kind in ("", " centred")), *experts)
-        self._places = tuple(self.names.index(name) if name in experts else -1 for name in NEIGHBOR_EXPERTS)
+        pointed = [name for name in ARROW_EXPERTS if name in experts] if arrows is not None else []
+        self.names = (
+            *(name + kind for name in kernels for kind in ("", " centred")),
+            *experts,
+            *(name + way for name in pointed for way in ARROW_NAMES),
+        )
+        self._places = _places(self.names, 1 if arrows is None else 3)
         self._diffuse(kernels)
-        self.counts = NeighborCounts(len(self.graph), self.graph.mean_weight, half_life)
+        if arrows is None:
+            self.counts = NeighborCounts(len(graph), graph.mean_weight, half_life)
+        else:
+            self.counts = NeighborCounts(len(graph), arrows.mean_weight, half_life, graph.mean_weight)
         self._start = np.array([_START.get(name, 0.0) for name in self.names])
         self._start[:2] = START_OF_DIFFUSION if kernels else 1.0
-        self.mixture = Mixture(self._start.tolist(), PRECISION, half_life)
+        self._precision = np.array([ARROW_FACTOR if name.endswith(ARROW_NAMES) else 1.0 for name in self.names])
+        self.mixture = Mixture(self._start.tolist(), (PRECISION * self._precision).tolist(), half_life)
         self._thresholds: dict[float, tuple[int, float]] = {}  # of prediction sets: after how many arrivals, and what
         self.lock = threading.RLock()  # held while anything changes or is read
         self.reserve_labels(history.k)
@@ -117,7 +138,7 @@ class AdaptiveLearner(Learner):
         self._label_mass = [np.zeros(1) for _ in kernels]
 
     def __getstate__(self) -> dict[str, Any]:
-        return {name: value for name, value in self.__dict__.items() if name != "lock"}
+        return {name: value for name, value in self.__dict__.items() if name not in ("lock", "_places")}
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         history, counts, diffusions = state["history"], state["counts"], state["diffusions"]
@@ -126,10 +147,12 @@ class AdaptiveLearner(Learner):
         masses = [np.array(mass, dtype=np.float64) for mass in state["_label_mass"]]
         check_restored(len(masses) == len(diffusions) and all(len(mass) >= history.k for mass in masses), "experts")
         check_restored(all(diffusion.store.lanes >= history.k for diffusion in diffusions), "experts")
-        n_experts, places = len(state["names"]), state["_places"]
-        check_restored(2 * len(diffusions) <= n_experts and len(places) == len(NEIGHBOR_EXPERTS), "experts")
-        check_restored(all(-1 <= place < n_experts for place in places), "experts")
-        self.__dict__.update(state, _label_mass=masses, lock=threading.RLock())
+        check_restored(2 * len(diffusions) <= len(state["names"]), "experts")
+        arrows = state["arrows"]
+        check_restored(counts.views == (1 if arrows is None else 3), "experts")
+        check_restored(arrows is None or arrows.graph is state["graph"], "experts")
+        places = _places(state["names"], counts.views)
+        self.__dict__.update(state, _label_mass=masses, _places=places, lock=threading.RLock())
 
     def blank(self, history: LabelHistory) -> AdaptiveLearner:
         return AdaptiveLearner(self.graph, self._kernels, self._fit_kernels, history, **self._settings)
@@ -154,9 +177,12 @@ class AdaptiveLearner(Learner):
                 kernel = diffusion.kernel
                 run = diffusion.run(workspace)
                 expert = _adaptive.DiffusionExpert(run, kernel.system.view, diffusion.absorption, mass, expert)
-            yield _adaptive.AdaptiveEngine(
-                self.history, self.graph.view, self.counts, self.mixture, expert, self._places
-            )
+            yield _adaptive.AdaptiveEngine(self.history, self._view, self.counts, self.mixture, expert, self._places)
+
+    @property
+    def _view(self) -> GraphView:
+        """The graph, and its arrows if it has some."""
+        return self.graph.view if self.arrows is None else self.arrows.view
 
     def learn(self, u: int, y: int) -> None:
         with self._engine() as engine:
@@ -187,14 +213,14 @@ class AdaptiveLearner(Learner):
             self._diffuse(self._fit_kernels)
             self.reserve_labels(self.history.k)
             self.reserve_labels(int(labels.max(initial=-1)) + 1)
-            self.counts.learn(self.graph.view, self.history, rows, labels)
+            self.counts.learn(self._view, self.history, rows, labels)
             for diffusion, mass in zip(self.diffusions, self._label_mass, strict=True):
                 mass[: self.k] = solve_votes(diffusion, rows, labels, self.k)
             left_out = leave_out(rows, labels)
             if len(left_out.rows) == 0:
                 return
             features = self._features_without(left_out, np.bincount(labels, minlength=self.k))
-            self.mixture.fit(*fit_weights(features, left_out.labels, self._start, FIT_PRECISION))
+            self.mixture.fit(*fit_weights(features, left_out.labels, self._start, FIT_PRECISION * self._precision))
             with self._engine() as engine:
                 _adaptive.calibrate(engine, features, left_out.labels)
 
@@ -322,17 +348,33 @@ class AdaptiveLearner(Learner):
         return Certificate(y, margin, error, bool(error < margin))
 
     def compatibility(self) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-        """How many times as often as chance edges join two labels, and how many edges do; by weight."""
+        """How many times as often as chance edges join two labels, and how many edges do; by weight.
+
+        Of a directed graph the same for arcs, from the label of the row to that of the column.
+        """
         with self.lock:
             counts = np.asarray(self.counts.pair_counts(self.k, self.history.n_arrivals))
-        ends = counts.sum(axis=1)
         with np.errstate(divide="ignore", invalid="ignore"):
-            ratios = counts * ends.sum() / np.outer(ends, ends)
+            ratios = counts * counts.sum() / np.outer(counts.sum(axis=1), counts.sum(axis=0))
         return ratios, counts
 
     def weights(self) -> dict[str, float]:
-        """How much each expert counts now."""
-        return dict(zip(self.names, self.mixture.expert_weights.tolist(), strict=True))
+        """How much each expert counts now: those of edges less what those of arcs take away."""
+        weights = dict(zip(self.names, self.mixture.expert_weights.tolist(), strict=True))
+        for name in ARROW_EXPERTS:
+            for way in ARROW_NAMES:
+                if name + way in weights:
+                    weights[name] -= weights[name + way]
+        return weights
+
+
+def _places(names: Sequence[str], views: int) -> NDArray[np.intp]:
+    """Where in the mixture the experts that need no diffusion stand, for each view of the edges; -1 if they do not."""
+    ways = ("", *ARROW_NAMES)[:views]
+    return np.array(
+        [[names.index(name + way) if name + way in names else -1 for name in NEIGHBOR_EXPERTS] for way in ways],
+        dtype=np.intp,
+    )
 
 
 def log_shares(votes: NDArray[np.float64], frequencies: NDArray[np.float64]) -> NDArray[np.float64]:

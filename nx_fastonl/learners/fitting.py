@@ -111,20 +111,23 @@ def votes_without(diffusion: Diffusion, left_out: LeftOut, counts: NDArray[np.in
 
 
 def fit_weights(
-    features: NDArray[np.float64], labels: NDArray[np.int32], start: NDArray[np.float64], precision: float
+    features: NDArray[np.float64],
+    labels: NDArray[np.int32],
+    start: NDArray[np.float64],
+    precision: NDArray[np.float64],
 ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
     """The weights of the least log loss, and its second derivative there.
 
-    The loss of weights w is ``precision / 2 |w - start|^2`` plus the sum over nodes of ``-log q[y]`` with
+    The loss of weights w is ``sum(precision (w - start)^2) / 2`` plus the sum over nodes of ``-log q[y]`` with
     ``q ~ exp(w @ x)``; ``features[i]`` is x of node i, a row for each expert and a column for each label.
     """
     weights, loss = start, np.inf
     step = np.zeros_like(start)
-    hessian = precision * np.eye(len(start))
+    hessian = np.diag(precision)
     for _ in range(MAX_STEPS):
         for _ in range(MAX_HALVINGS):
             q, latest = _mixed(features, labels, weights - step)
-            latest += 0.5 * precision * float(((weights - step - start) ** 2).sum())
+            latest += 0.5 * float((precision * (weights - step - start) ** 2).sum())
             if latest <= loss:
                 break
             step = step / 2.0
@@ -136,7 +139,7 @@ def fit_weights(
         relative = features - np.einsum("mek,mk->me", features, q)[:, :, np.newaxis]
         gradient = precision * (weights - start) - relative[np.arange(len(labels)), :, labels].sum(axis=0)
         scaled = (relative * np.sqrt(q)[:, np.newaxis]).transpose(1, 0, 2).reshape(len(start), -1)
-        hessian = precision * np.eye(len(start)) + scaled @ scaled.T
+        hessian = np.diag(precision) + scaled @ scaled.T
         step = np.linalg.solve(hessian, gradient)
     return weights, hessian
 

@@ -7,9 +7,11 @@ from collections.abc import Callable, Iterable, Sequence
 from numbers import Real
 from typing import Any, Literal, TypeAlias, cast
 
+import networkx as nx
 import numpy as np
 
 from nx_fastonl._lib.checks import check_positive, check_whole, shortened
+from nx_fastonl.graph.arrows import Arrows
 from nx_fastonl.graph.csr import CSRGraph
 from nx_fastonl.kernels.graph_kernel import GraphKernel
 from nx_fastonl.kernels.table import DEFAULT_SMOOTHNESS, KERNELS, KernelParameters
@@ -59,7 +61,13 @@ class LabelerOptions(KernelParameters, total=False):
     trees: int
 
 
-def _adaptive(kernel: GraphKernel, fit_kernel: GraphKernel, history: LabelHistory, options: LabelerOptions) -> Learner:
+def _adaptive(
+    kernel: GraphKernel,
+    fit_kernel: GraphKernel,
+    history: LabelHistory,
+    arrows: Arrows | None,
+    options: LabelerOptions,
+) -> Learner:
     forgetting = options.get("forgetting")
     kernels, experts = _experts(kernel, options.get("experts", DEFAULT_EXPERTS))
     return AdaptiveLearner(
@@ -71,6 +79,7 @@ def _adaptive(kernel: GraphKernel, fit_kernel: GraphKernel, history: LabelHistor
         experts=experts,
         half_life=math.inf if forgetting is None else _half_life(forgetting),
         dtype=_dtype([*kernels.values(), fit_kernel], options),
+        arrows=arrows,
     )
 
 
@@ -250,8 +259,25 @@ def smoothness_of(method: str, smoothness: float | None, *, online: bool) -> flo
     return ADAPTIVE_SMOOTHNESS if online else FIT_SMOOTHNESS
 
 
+def undirected_for(method: str, graph: CSRGraph, direction: str) -> tuple[CSRGraph, Arrows | None]:
+    """The undirected graph that a method learns on, and the arrows of a directed one where it uses them."""
+    if direction not in ("use", "ignore"):
+        raise ValueError(f'direction must be "use" or "ignore", got {shortened(direction)}')
+    if not graph.is_directed():
+        return graph, None
+    if method == "adaptive" and direction == "use":
+        return graph.arrows.graph, graph.arrows
+    if method != "weighted-majority" and direction == "use":
+        raise nx.NetworkXNotImplemented(
+            f'method {method!r} needs an undirected graph, and this one is directed: direction="ignore" adds up the arcs '
+            'between two nodes, and method="adaptive" uses them as they are'
+        )
+    return graph.without_arrows(), None
+
+
 def make_learner(
     graph: CSRGraph,
+    arrows: Arrows | None,
     history: LabelHistory,
     kernel: str | None,
     smoothness: float | None,
@@ -271,7 +297,7 @@ def make_learner(
             fit = GraphKernel(graph, name, smoothnesses[1], **parameters)
         except ValueError:  # too small a smoothness beside the largest degree
             fit = stream
-        return _adaptive(stream, fit, history, options)
+        return _adaptive(stream, fit, history, arrows, options)
     graph_kernel = GraphKernel(graph, name, smoothness, **parameters)  # checked even where it is not used
     if method == "weighted-majority":
         return WeightedMajority(graph, history)

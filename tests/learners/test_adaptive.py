@@ -213,7 +213,7 @@ def repel(learner):
 
 
 def ask_elsewhere(learner):
-    learner._places = (*learner._places[:-1], 7)
+    learner.names = (*learner.names[:-1], "vote", "profile")
 
 
 @pytest.mark.parametrize(

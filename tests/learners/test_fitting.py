@@ -100,14 +100,14 @@ def test_votes_without_a_node_are_those_of_solving_without_it(data, G, k):
 def test_weights_have_the_least_loss(seed, m, k, n_experts):
     rng = np.random.default_rng(seed)
     features, labels = 3.0 * rng.normal(size=(m, n_experts, k)), rng.integers(k, size=m).astype(np.int32)
-    start = rng.normal(size=n_experts)
+    start, precision = rng.normal(size=n_experts), 20.0 + 20.0 * rng.random(n_experts)
 
     def loss(weights):
         scores = np.einsum("e,mek->mk", weights, features)
         log_losses = np.log(np.exp(scores).sum(axis=1)) - scores[np.arange(m), labels]
-        return log_losses.sum() + 15.0 * ((weights - start) ** 2).sum()
+        return log_losses.sum() + 0.5 * (precision * (weights - start) ** 2).sum()
 
-    weights, hessian = fitting.fit_weights(features, labels, start, 30.0)
+    weights, hessian = fitting.fit_weights(features, labels, start, precision)
     best = optimize.minimize(loss, start, method="BFGS")
     assert loss(weights) <= best.fun + 1e-6 * (1.0 + abs(best.fun))
     step = 1e-4
