@@ -21,6 +21,7 @@ from nx_fastonl.push._system cimport SystemView, degree_of, pivot_of
 # The share of the label frequencies in each expert's votes: no label is ruled out.
 FREQUENCY_SHARE = 0.2
 cdef double frequency_share = FREQUENCY_SHARE
+cdef double log_frequency_share = log(FREQUENCY_SHARE)
 # How many nodes, or edges of the mean weight, the label frequencies count as: beside pairs of labels, the labels around
 # a node, and those of a like degree.
 cdef double PAIR_SMOOTHING = 10.0
@@ -36,6 +37,8 @@ cdef enum:
 # Ratios of counts are multiplied, at most this many before the logarithm is taken, and none is larger than this.
 cdef enum:
     MAX_FACTORS = 16
+    LANES = 8  # the most labels of a block of counts
+    N_VIEWS = 3
 cdef double LARGEST_FACTOR = 1e18
 # Votes smaller than this fraction of their sum, or of what a node's own label would give it, are rounding errors.
 ROUNDING = 1e-13
@@ -66,7 +69,9 @@ cdef class DiffusionExpert:
         """How many features it has, with those of the others."""
         return 2 + (0 if self.others is None else self.others.n_features())
 
-    cdef int read(self, node_t u, Forecast forecast, const double[::1] frequencies, Py_ssize_t e) except -1 nogil:
+    cdef int read(
+        self, node_t u, Forecast forecast, const double[::1] frequencies, const double[::1] log_frequencies, Py_ssize_t e,
+    ) except -1 nogil:
         """Write the features of node u as rows e and e + 1, and so on."""
         cdef Py_ssize_t j, k = forecast.k
         cdef double total = 0.0, mass = 0.0, size = 0.0, least
@@ -81,9 +86,9 @@ cdef class DiffusionExpert:
             if mass > 0.0:
                 forecast.features[e + 1, j] -= total * self.label_mass[j] / mass
         least = rounding * max(size, self.run.own)
-        forecast.reached |= to_log_shares(forecast.features[e], k, frequencies, least)
-        to_log_shares(forecast.features[e + 1], k, frequencies, least)
-        return self.others.read(u, forecast, frequencies, e + 2) if self.others is not None else 0
+        forecast.reached |= to_log_shares(forecast.features[e], k, frequencies, log_frequencies, least)
+        to_log_shares(forecast.features[e + 1], k, frequencies, log_frequencies, least)
+        return self.others.read(u, forecast, frequencies, log_frequencies, e + 2) if self.others is not None else 0
 
     cdef int reserve(self) except -1 nogil:
         self.run.reserve()
@@ -110,7 +115,9 @@ cdef class DiffusionExpert:
         return self.others.settle(u) if self.others is not None else 0
 
 
-cdef bint to_log_shares(double[::1] votes, Py_ssize_t k, const double[::1] frequencies, double least) noexcept nogil:
+cdef bint to_log_shares(
+    double[::1] votes, Py_ssize_t k, const double[::1] frequencies, const double[::1] log_frequencies, double least,
+) noexcept nogil:
     """Replace votes by the logarithms of their shares, mixed with the label frequencies; return if there are any votes.
 
     Votes below `least` count as 0.
@@ -121,11 +128,16 @@ cdef bint to_log_shares(double[::1] votes, Py_ssize_t k, const double[::1] frequ
         votes[j] = votes[j] if votes[j] > least else 0.0
         total += votes[j]
     for j in range(k):
-        votes[j] = log(
-            (1.0 - frequency_share) * votes[j] / total + frequency_share * frequencies[j] if total > 0.0
-            else frequencies[j]
-        )
+        if votes[j] > 0.0:
+            votes[j] = log((1.0 - frequency_share) * votes[j] / total + frequency_share * frequencies[j])
+        else:
+            votes[j] = log_frequencies[j] + (log_frequency_share if total > 0.0 else 0.0)
     return total > 0.0
+
+
+cdef inline double log_smoothed(double count, double smoothing, double frequency, double log_frequency) noexcept nogil:
+    """log(count + smoothing * frequency), where only a count needs a logarithm of its own."""
+    return log(count + smoothing * frequency) if count > 0.0 else log_frequency + log(smoothing)
 
 
 @cython.final
@@ -152,9 +164,9 @@ cdef class AdaptiveEngine(Engine):
     cdef Forecast forecast
     cdef Py_ssize_t n_diffused
     cdef const Py_ssize_t[:, ::1] places
-    cdef double[::1] frequencies  # of the labels, each counted once more
+    cdef double[::1] frequencies, log_frequencies  # of the labels, each counted once more
     cdef double[::1] around  # weights of the edges to neighbours with each label
-    cdef double[::1] factors, products
+    cdef double[::1] factors  # of the labels of a block
     cdef Py_ssize_t predicted
     cdef double[:, ::1] told  # probabilities of the label predicted and of the true one, of each node learned
     cdef Py_ssize_t n_told
@@ -169,7 +181,7 @@ cdef class AdaptiveEngine(Engine):
         self.n_diffused = 0 if diffusions is None else diffusions.n_features()
         self.places = places
         cdef double[:, ::1] memory = np.zeros((4, counts.lanes))
-        self.frequencies, self.around, self.factors, self.products = memory[0], memory[1], memory[2], memory[3]
+        self.frequencies, self.log_frequencies, self.around, self.factors = memory[0], memory[1], memory[2], memory[3]
         self.predicted = -1
         self.told, self.n_told = np.zeros((0, 2)), 0
 
@@ -224,7 +236,7 @@ cdef class AdaptiveEngine(Engine):
         if self.forecast.k > 0:
             self.read_frequencies()
             if self.diffusions is not None:
-                self.diffusions.read(u, self.forecast, self.frequencies, 0)
+                self.diffusions.read(u, self.forecast, self.frequencies, self.log_frequencies, 0)
             self.read_neighbors(u)
         mix(self.mixture, self.forecast, self.frequencies, self.history)
         return 0
@@ -234,9 +246,9 @@ cdef class AdaptiveEngine(Engine):
         cdef double one = stamp_of(self.counts, self.history.n_arrivals), total = self.counts.n_labels + k * one
         for j in range(k):
             self.frequencies[j] = (max(self.counts.labels[j], 0.0) + one) / total
-        if self.places[ALL_EDGES, FREQUENCY] >= 0:
-            for j in range(k):
-                self.forecast.features[self.places[ALL_EDGES, FREQUENCY], j] = log(self.frequencies[j])
+            self.log_frequencies[j] = log(self.frequencies[j])
+            if self.places[ALL_EDGES, FREQUENCY] >= 0:
+                self.forecast.features[self.places[ALL_EDGES, FREQUENCY], j] = self.log_frequencies[j]
 
     cdef void read_neighbors(self, node_t u) noexcept nogil:
         """Write the features of the experts that need no diffusion."""
@@ -245,6 +257,8 @@ cdef class AdaptiveEngine(Engine):
         self.forecast.reached |= self.counts.learned_neighbors[u, ALL_EDGES] > 0
         for view in range(<int> self.places.shape[0]):
             self.read_view(u, view)
+        if self.places[ALL_EDGES, PROFILE] >= 0:
+            self.read_profile(u)
         for view in range(1, <int> self.places.shape[0]):
             for kind in range(FREQUENCY):
                 e, edges = self.places[view, kind], self.places[ALL_EDGES, kind]
@@ -253,7 +267,7 @@ cdef class AdaptiveEngine(Engine):
                         self.forecast.features[e, j] -= self.forecast.features[edges, j]
 
     cdef void read_view(self, node_t u, int view) noexcept nogil:
-        """The same for edges alone, or for arcs out or in."""
+        """The same for edges alone, or for arcs out or in; without the profile."""
         cdef Py_ssize_t j, k = self.forecast.k, vote = self.places[view, VOTE], degree = self.places[view, DEGREE]
         cdef double one = stamp_of(self.counts, self.history.n_arrivals), size = 0.0
         cdef int cell
@@ -263,16 +277,15 @@ cdef class AdaptiveEngine(Engine):
                 self.forecast.features[vote, j] = self.around[j]
             for j in range(self.counts.learned_weight.shape[1]):
                 size += self.counts.learned_weight[u, j]
-            to_log_shares(self.forecast.features[vote], k, self.frequencies, rounding * size)
+            to_log_shares(self.forecast.features[vote], k, self.frequencies, self.log_frequencies, rounding * size)
         if self.places[view, COMPATIBILITY] >= 0:
             self.read_compatibility(u, view, self.forecast.features[self.places[view, COMPATIBILITY]], one)
-        if self.places[view, PROFILE] >= 0:
-            self.read_profile(u, view, self.forecast.features[self.places[view, PROFILE]], one)
         if degree >= 0:
             cell = cell_of(self.graph, u, view)
             for j in range(k):
-                self.forecast.features[degree, j] = log(
-                    max(self.counts.cells[view, cell, j], 0.0) + one * DEGREE_SMOOTHING * self.frequencies[j],
+                self.forecast.features[degree, j] = log_smoothed(
+                    self.counts.cells[view, cell, j], one * DEGREE_SMOOTHING,
+                    self.frequencies[j], self.log_frequencies[j],
                 )
 
     cdef void read_compatibility(self, node_t u, int view, double[::1] feature, double one) noexcept nogil:
@@ -298,55 +311,94 @@ cdef class AdaptiveEngine(Engine):
         for y in range(k):
             feature[y] -= witnesses * log(max(self.counts.pair_sums[view, y], 0.0) + one * PAIR_SMOOTHING)
 
-    cdef void read_profile(self, node_t u, int view, double[::1] feature, double one) noexcept nogil:
+    cdef void read_profile(self, node_t u) noexcept nogil:
         """Naive Bayes on siblings: what labels the other neighbours of each neighbour of u have.
 
         The sum over neighbours v of log(counts_v[y] + smoothing[y]), over the root of their number, up to a constant
         that all labels share. That is log(smoothing[y]) for each v, and the logarithm of a product of
-        1 + counts_v[y] / smoothing[y]. Siblings are nodes that point to the same nodes as u, or that the same nodes
-        point to.
+        1 + counts_v[y] / smoothing[y]. With arcs out, siblings are nodes that point to the same nodes as u; with arcs
+        in, nodes that the same nodes point to.
         """
-        cdef Py_ssize_t e, v, j, block, n_factors = 0, n_known = 0, k = self.forecast.k
-        cdef Py_ssize_t width = self.counts.counts.shape[1], n_blocks = (k + width - 1) // width
-        cdef bint both = view == ALL_EDGES and self.counts.slots.shape[1] > 1
-        cdef unsigned char code = OUT if view == OUT_ARCS else IN
-        cdef int siblings = IN_ARCS if view == OUT_ARCS else OUT_ARCS if view == IN_ARCS else ALL_EDGES
-        cdef Py_ssize_t side = 1 if view == OUT_ARCS else 0
-        cdef double smoothing = one * PROFILE_SMOOTHING / (self.counts.scale if both else 1.0)
-        cdef int32_t slot, other
-        for j in range(n_blocks * width):
-            self.factors[j] = 1.0 / (smoothing * self.frequencies[j]) if j < k else 0.0
-            self.products[j] = 1.0
-        for j in range(k):
-            feature[j] = 0.0
+        cdef Py_ssize_t view, j, block, e, v, k = self.forecast.k, n_views = self.places.shape[0]
+        cdef Py_ssize_t width = self.counts.counts.shape[1]
+        cdef double smoothing = PROFILE_SMOOTHING * stamp_of(self.counts, self.history.n_arrivals)
+        cdef double[::1] feature
+        cdef Py_ssize_t n_known[N_VIEWS]
+        for view in range(N_VIEWS):
+            n_known[view] = 0
         for e in range(self.graph.starts[u], self.graph.stops[u]):
             v = self.graph.indices[e]
-            if view != ALL_EDGES and not (self.graph.arrows.codes[e] & code):
+            if v != u and self.counts.learned_neighbors[v, ALL_EDGES] > 0:
+                n_known[ALL_EDGES] += 1
+                if n_views > 1:
+                    n_known[OUT_ARCS] += self.leads(e, OUT) and self.counts.learned_neighbors[v, IN_ARCS] > 0
+                    n_known[IN_ARCS] += self.leads(e, IN) and self.counts.learned_neighbors[v, OUT_ARCS] > 0
+        self.forecast.reached |= n_known[ALL_EDGES] > 0
+        for view in range(n_views):
+            feature = self.forecast.features[self.places[view, PROFILE]]
+            for j in range(k):
+                feature[j] = n_known[view] * self.log_frequencies[j]
+        for block in range((k + width - 1) // width if n_known[ALL_EDGES] > 0 else 0):
+            for j in range(width):
+                e = block * width + j
+                self.factors[j] = 1.0 / (smoothing * self.frequencies[e]) if e < k else 0.0
+            self.add_profile(u, block)
+        for view in range(n_views):
+            feature = self.forecast.features[self.places[view, PROFILE]]
+            for j in range(k if n_known[view] > 0 else 0):
+                feature[j] /= sqrt(<double> n_known[view])
+
+    cdef inline bint leads(self, Py_ssize_t e, unsigned char way) noexcept nogil:
+        """Whether there is an arc this way."""
+        return (self.graph.arrows.codes[e] & way) != 0
+
+    cdef void add_profile(self, node_t u, Py_ssize_t block) noexcept nogil:
+        """Add the logarithms of products of 1 + counts times factors for one block of labels, in all views."""
+        cdef double products[N_VIEWS][LANES]
+        cdef double count
+        cdef double scale = self.counts.scale
+        cdef Py_ssize_t e, v, j, view, n_factors = 0, width = self.counts.counts.shape[1]
+        cdef bint pointed = self.counts.slots.shape[1] > 1
+        cdef const double[:, ::1] counts = self.counts.counts
+        cdef const double[::1] factors = self.factors
+        cdef int32_t first, second = 0
+        for view in range(N_VIEWS):
+            for j in range(LANES):
+                products[view][j] = 1.0
+        for e in range(self.graph.starts[u], self.graph.stops[u]):
+            v = self.graph.indices[e]
+            if v == u:
                 continue
-            if v == u or self.counts.learned_neighbors[v, siblings] == 0:
+            first = self.counts.slots[v, 0, block]
+            if pointed:
+                second = self.counts.slots[v, 1, block]
+            if first == 0 and second == 0:
                 continue
-            n_known += 1
-            for block in range(n_blocks):
-                slot = self.counts.slots[v, side, block]
-                other = self.counts.slots[v, 1, block] if both else 0
-                if slot != 0 or other != 0:
-                    for j in range(width):
-                        self.products[block * width + j] *= min(
-                            1.0 + self.factors[block * width + j]
-                            * max(self.counts.counts[slot, j] + self.counts.counts[other, j], 0.0),
-                            LARGEST_FACTOR,
-                        )
+            for j in range(width):
+                count = scale * max(counts[first, j] + counts[second, j], 0.0)
+                products[ALL_EDGES][j] *= min(1.0 + factors[j] * count, LARGEST_FACTOR)
+            if pointed and second != 0 and self.leads(e, OUT):  # others point to v as well
+                for j in range(width):
+                    products[OUT_ARCS][j] *= min(1.0 + factors[j] * max(counts[second, j], 0.0), LARGEST_FACTOR)
+            if pointed and first != 0 and self.leads(e, IN):
+                for j in range(width):
+                    products[IN_ARCS][j] *= min(1.0 + factors[j] * max(counts[first, j], 0.0), LARGEST_FACTOR)
             n_factors += 1
             if n_factors == MAX_FACTORS:
                 n_factors = 0
-                for j in range(k):
-                    feature[j] += log(self.products[j])
-                    self.products[j] = 1.0
-        self.forecast.reached |= n_known > 0
-        for j in range(k):
-            feature[j] += log(self.products[j]) - n_known * log(self.factors[j])
-            if n_known > 0:
-                feature[j] /= sqrt(<double> n_known)
+                self.multiply_out(block, products)
+        if n_factors > 0:
+            self.multiply_out(block, products)
+
+    cdef void multiply_out(self, Py_ssize_t block, double (*products)[LANES]) noexcept nogil:
+        """Add the logarithms of products, and begin with 1 again."""
+        cdef Py_ssize_t view, e, j, first = block * self.counts.counts.shape[1]
+        for view in range(self.places.shape[0]):
+            e = self.places[view, PROFILE]
+            for j in range(min(self.counts.counts.shape[1], self.forecast.k - first)):
+                if products[view][j] != 1.0:
+                    self.forecast.features[e, first + j] += log(products[view][j])
+                    products[view][j] = 1.0
 
     cdef Py_ssize_t predict(self, double draw) noexcept nogil:
         cdef Py_ssize_t j

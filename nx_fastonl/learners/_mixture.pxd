@@ -10,6 +10,7 @@ from nx_fastonl.learners._history cimport LabelHistory
 cdef class Forecast:
     # What the experts, and then the mixture, say of one node.
     cdef double[:, ::1] features  # of each expert, for each label: the larger, the likelier
+    cdef double[:, ::1] relative  # of each label: the features relative to their means
     cdef double[::1] scores  # minus the weighted sum of the features
     cdef double[::1] mixed  # proportional to exp(-scores)
     cdef double[::1] probabilities  # the same, calibrated

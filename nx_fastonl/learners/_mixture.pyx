@@ -27,7 +27,7 @@ cdef class Forecast:
     """Scratch memory for what `experts` experts say of one node, with room for `lanes` labels."""
 
     def __init__(self, Py_ssize_t experts, Py_ssize_t lanes):
-        self.features = np.zeros((experts, max(lanes, 1)))
+        self.features, self.relative = np.zeros((experts, max(lanes, 1))), np.zeros((max(lanes, 1), experts))
         cdef double[:, ::1] memory = np.zeros((3, max(lanes, 1)))
         self.scores, self.mixed, self.probabilities = memory[0], memory[1], memory[2]
         self.k, self.top = 0, -1
@@ -244,25 +244,28 @@ cdef void record(Mixture mixture, double nonconformity) noexcept nogil:
 cdef void train_weights(Mixture mixture, Forecast forecast, Py_ssize_t y) noexcept nogil:
     """One Newton step on the log loss of label y."""
     cdef Py_ssize_t e, f, j, k = forecast.k, n = mixture.weights.shape[0]
-    cdef double mean, product, fading = mixture.fading
+    cdef double mean, value, fading = mixture.fading
+    cdef double[:, ::1] precision = mixture.precision, relative = forecast.relative
     for e in range(n):  # features relative to their means: a shift changes nothing
         mean = 0.0
         for j in range(k):
             mean += forecast.mixed[j] * forecast.features[e, j]
         for j in range(k):
-            forecast.features[e, j] -= mean
-        mixture.gradient[e] = -forecast.features[e, y]
+            relative[j, e] = forecast.features[e, j] - mean
+        mixture.gradient[e] = -relative[y, e]
+    if fading != 1.0:
+        for e in range(n):
+            for f in range(e, n):
+                value = mixture.start_precision[e] if e == f else 0.0
+                precision[e, f] += (1.0 - fading) * (value - precision[e, f])
+    for j in range(k):  # so that the innermost loop writes a row, and no sum waits for the one before
+        for e in range(n):
+            value = forecast.mixed[j] * relative[j, e]
+            for f in range(e, n):
+                precision[e, f] += value * relative[j, f]
     for e in range(n):
-        for j in range(k):
-            forecast.scores[j] = forecast.mixed[j] * forecast.features[e, j]
-        for f in range(e + 1):
-            product = 0.0
-            for j in range(k):
-                product += forecast.scores[j] * forecast.features[f, j]
-            if fading != 1.0:
-                product += (1.0 - fading) * ((mixture.start_precision[e] if e == f else 0.0) - mixture.precision[e, f])
-            mixture.precision[e, f] += product
-            mixture.precision[f, e] = mixture.precision[e, f]
+        for f in range(e):
+            precision[e, f] = precision[f, e]
     descend(mixture.weights, mixture.precision, mixture.gradient, mixture.factor)
 
 
@@ -286,30 +289,33 @@ cdef void descend(
 ) noexcept nogil:
     """weights -= inv(precision) gradient, by Cholesky's factor; nothing where rounding leaves no such factor.
 
-    A step is shortened to `LARGEST_STEP`: a few surprising labels do not turn the mixture upside down.
+    A step is shortened to `LARGEST_STEP`: a few surprising labels do not turn the mixture upside down. The factor is
+    upper: the innermost loops go along its rows.
     """
     cdef Py_ssize_t e, f, i, n = weights.shape[0]
     cdef double value, largest = LARGEST_STEP
     for e in range(n):
-        for f in range(e + 1):
-            value = precision[e, f]
-            for i in range(f):
-                value -= factor[e, i] * factor[f, i]
-            if e != f:
-                factor[e, f] = value / factor[f, f]
-            elif value > 0.0 and isfinite(value):
-                factor[e, e] = sqrt(value)
-            else:
-                return
-    for e in range(n):
-        value = gradient[e]
-        for i in range(e):
-            value -= factor[e, i] * gradient[i]
-        gradient[e] = value / factor[e, e]
+        for f in range(e, n):
+            factor[e, f] = precision[e, f]
+    for i in range(n):
+        if not (factor[i, i] > 0.0 and isfinite(factor[i, i])):
+            return
+        value = 1.0 / sqrt(factor[i, i])
+        for f in range(i, n):
+            factor[i, f] *= value
+        for e in range(i + 1, n):
+            value = factor[i, e]
+            for f in range(e, n):
+                factor[e, f] -= value * factor[i, f]
+    for i in range(n):
+        value = gradient[i] / factor[i, i]
+        gradient[i] = value
+        for f in range(i + 1, n):
+            gradient[f] -= value * factor[i, f]
     for e in range(n - 1, -1, -1):
         value = gradient[e]
         for i in range(e + 1, n):
-            value -= factor[i, e] * gradient[i]
+            value -= factor[e, i] * gradient[i]
         gradient[e] = value / factor[e, e]
         if not isfinite(gradient[e]):
             return
