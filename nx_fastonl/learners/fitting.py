@@ -21,8 +21,9 @@ COLUMNS_AT_ONCE = 8
 MAX_SOLVED = 1 << 27
 # Each label's nodes are dealt into at most this many folds.
 MAX_FOLDS = 10
-# Weights are learned from at most this many nodes: there are few weights, and a push from each node takes time.
-MAX_LEFT_OUT = 128
+# Weights are learned from a quarter of the known nodes, but from at least and at most so many: there are few weights,
+# and a push from each node takes time.
+LEAST_LEFT_OUT, MOST_LEFT_OUT = 128, 1024
 # The epsilon of the push for an entry of the diagonal, divided by the number of neighbours. What other nodes of the
 # same label give to a node may be hundreds of times smaller than what it gives to itself.
 DIAGONAL_EPSILON = 1e-4
@@ -52,7 +53,8 @@ def leave_out(rows: NDArray[np.int32], labels: NDArray[np.int32]) -> LeftOut:
     order = np.random.default_rng(0).permutation(len(rows))
     counts = np.bincount(labels)
     n_folds = max(2, min(MAX_FOLDS, int(counts.max(initial=0))))
-    chosen = order[counts[labels[order]] > 1][:MAX_LEFT_OUT]
+    size = min(max(len(rows) // 4, LEAST_LEFT_OUT), MOST_LEFT_OUT)
+    chosen = order[counts[labels[order]] > 1][:size]
     _, firsts, codes = np.unique(labels, return_index=True, return_inverse=True)
     groups = firsts[codes[chosen]]  # the first node of the same label
     by_label, groups = chosen[np.argsort(groups, kind="stable")], np.sort(groups)
