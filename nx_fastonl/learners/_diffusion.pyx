@@ -299,6 +299,24 @@ cdef class DiffusionStore:
             clear(work)
         return left, read
 
+    @property
+    def size(self):
+        """How many numbers a copy has, roughly."""
+        return self.n_slots * (2 * self.width + 1) + self.slots.shape[0] * self.slots.shape[1]
+
+    def copy(self):
+        """The same with numbers of its own. `when_slow` is left to the owner."""
+        cdef DiffusionStore other = DiffusionStore(
+            1, self.rate, self.least_allowance, self.largest_read_epsilon, self.single,
+        )
+        other.slots = other._slots = self._slots.copy()
+        residuals, estimates = self.residuals[: self.n_slots].copy(), self.estimates[: self.n_slots].copy()
+        other.bind(residuals, estimates, np.array(self.slot_owners[: self.n_slots]))
+        other.unsettled = np.array(self.unsettled)
+        other.n_slots, other.n_additions, other.n_pushes = self.n_slots, self.n_additions, self.n_pushes
+        other.mass, other.largest_theta, other.solved = self.mass, self.largest_theta, self.solved
+        return other
+
     def __reduce__(self):
         slots = tuple(self._slots[name].copy() for name in SLOT.names)
         arrays = (*slots, np.array(self.slot_owners), self.residuals.copy(), self.estimates.copy())

@@ -130,12 +130,18 @@ cdef class NeighborCounts:
                 history.arrivals[nodes[i]] = arrival
                 count(self, graph, history, nodes[i], labels[i], 1.0)
 
+    @property
+    def size(self):
+        """How many numbers a copy has, roughly."""
+        return self.n_slots * self.counts.shape[1] + self.pairs.size + self._slots.size + 2 * self._learned_neighbors.size
+
     def copy(self):
         return _restored(*self.__reduce__()[1])
 
     def __reduce__(self):
         tables = (np.array(self.labels), np.array(self.pair_sums), np.array(self.pairs), np.array(self.cells))
-        rows = (self._learned_neighbors.copy(), self._learned_weight.copy(), self._slots.copy(), np.array(self.counts))
+        counts = np.array(self.counts[: self.n_slots])
+        rows = (self._learned_neighbors.copy(), self._learned_weight.copy(), self._slots.copy(), counts)
         sums, settings = (self.n_slots, self.n_labels, self.base), (self.unit, self.half_life, self.scale)
         return _restored, (tables, rows, sums, settings)
 

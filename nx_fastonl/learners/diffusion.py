@@ -86,6 +86,12 @@ class Diffusion:
             self._own_pivots(pivots)
         store.when_slow = SlowLanes(self.system)
 
+    def copy(self) -> Diffusion:
+        """The same with numbers of its own."""
+        other = Diffusion.__new__(Diffusion)
+        other.__setstate__({**self.__getstate__(), "store": self.store.copy()})
+        return other
+
     def _own_pivots(self, pivots: NDArray[np.float64]) -> None:
         """Take pivots that change as nodes are learned."""
         self.pivots = pivots

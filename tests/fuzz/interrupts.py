@@ -23,6 +23,7 @@ from tests.seams import learner_of, stored_gradients
 PACKAGE = str(Path(fo.__file__).parent)
 # The trace of the paper takes no time to compute.
 MODELS = {
+    "adaptive": {},
     "fastonl": {"trace": "paper"},
     "fastonl, single precision": {"dtype": "float32", "trace": "paper"},
     "fastonl, K6": {"kernel": "K6", "trace": "paper"},

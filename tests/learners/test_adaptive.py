@@ -180,9 +180,12 @@ def test_counts_do_not_depend_on_what_was_learned_and_forgotten_before(data, G, 
     assert_allclose(counts, expected, atol=1e-9 * (1.0 + expected.max()))
 
 
-def test_learning_that_is_interrupted_is_taken_back(karate, monkeypatch):
+@pytest.mark.parametrize(("copied", "tolerance"), [(True, 0.0), (False, 1e-9)])
+def test_learning_that_is_interrupted_is_taken_back(karate, monkeypatch, copied, tolerance):
     model = adaptive(karate, epsilon=1e-14)
     model.learn_many({0: "a", 33: "b"})
+    if not copied:
+        monkeypatch.setattr("nx_fastonl.learners.adaptive.COPIED_PER_LABEL", 0)
     before = model.weights, model.predict_proba_many().tolist(), model.predict_set_many(), model.classes
     labels = {node: f"label {node}" for node in range(1, 20)}
     monkeypatch.setattr("nx_fastonl.learners.adaptive._stream.run", interrupted_after(5))
@@ -191,7 +194,39 @@ def test_learning_that_is_interrupted_is_taken_back(karate, monkeypatch):
     monkeypatch.undo()
     assert model.labels == {0: "a", 33: "b"}
     assert (model.weights, model.predict_set_many(), model.classes) == (before[0], before[2], before[3])
-    assert_allclose(model.predict_proba_many(), before[1], atol=1e-9)
+    assert_allclose(model.predict_proba_many(), before[1], rtol=0.0, atol=tolerance)
+
+
+def test_an_interrupt_changes_no_bit(monkeypatch):
+    """With the usual epsilon, what is learned and then forgotten leaves other residuals."""
+    G = nx.gnm_random_graph(600, 2400, seed=0)
+    model, other = (adaptive(G).learn_many({node: node % 3 for node in range(200)}) for _ in range(2))
+    labels = {node: node % 5 for node in range(200, 600)}
+    with monkeypatch.context() as patch:
+        patch.setattr("nx_fastonl.learners.adaptive._stream.run", interrupted_after(300))
+        with pytest.raises(KeyboardInterrupt):
+            model.learn_many(labels)
+    for node in (200, 201):
+        assert (model.labels, model.classes, model.weights) == (other.labels, other.classes, other.weights)
+        assert model.predict_proba_many().tolist() == other.predict_proba_many().tolist()
+        for each in (model, other):
+            each.learn_many({node: "new"})
+
+
+@settings(max_examples=50, deadline=None)
+@given(st.data(), small_graphs(), st.sampled_from([None, 2.0]))
+def test_learning_on_a_copy_is_the_same(data, G, forgetting):
+    """Also after labels joined, and were learned anew and forgotten."""
+    one, many = adaptive(G, forgetting=forgetting), adaptive(G, forgetting=forgetting)
+    for node, label in data.draw(events(G, 20)):
+        if label is None:
+            one.forget(node), many.forget(node)
+        elif node in one.labels:
+            one.learn_one(node, label, overwrite=True), many.learn_one(node, label, overwrite=True)
+        else:
+            one.learn_one(node, label), many.learn_many({node: label})
+        assert many.predict_proba_many().tolist() == one.predict_proba_many().tolist()
+    assert many.weights == one.weights
 
 
 def interrupted_after(count):
