@@ -665,6 +665,8 @@ class OnlineNodeLabeler:
         `predict_many` then labels other nodes.
 
         If Ctrl-C interrupts it, all labels are learned or none, as `labels` shows. The next call finishes what is left.
+        ``"adaptive"`` then is as before, bit for bit; only where few labels were to be added to a large graph, the
+        votes of its diffusion may differ within the accuracy that `epsilon` asks for.
 
         Parameters
         ----------
