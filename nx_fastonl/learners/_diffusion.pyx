@@ -344,7 +344,7 @@ def _restored(settings, arrays, unsettled, counts, sums):
     check_restored(owners.size == 0 or (owners.min() >= 0 and owners.max() < len(indices)), "diffusion")
     check_restored(np.count_nonzero(indices) == owners.size, "diffusion")
     check_restored(bool((indices[owners] == np.arange(1, store.n_slots)).all()), "diffusion")
-    # An infinite residual would be pushed for ever. Estimates become residuals where a node begins to absorb.
+    # What is infinite or no number would spread to all nodes. `Diffusion` checks how large numbers are.
     numbers = (residuals[: store.n_slots], estimates[: store.n_slots], np.array(settings[:3]), np.array(sums[:2]))
     check_restored(all(np.isfinite(array).all() for array in numbers), "diffusion")
     return store

@@ -146,7 +146,7 @@ def _restored(arrays, sizes, sums, settings, unfinished):
         (stored["label"], len(total)), (stored["dense"], store.n_dense), (free[: store.n_free], store.n_dense),
     ):
         check_restored(numbers.size == 0 or (numbers.min() >= 0 and numbers.max() < most), "gradients")
-    # Gradients that change are placed in a diffusion, in which an infinite mass would be pushed for ever.
+    # Gradients are placed in a diffusion, in which what is infinite or no number would spread to all nodes.
     check_restored(all(np.isfinite(array).all() for array in (scales, dense)), "gradients")
     if unfinished is not None:
         nodes, labels, s = (np.array(array) for array in unfinished)

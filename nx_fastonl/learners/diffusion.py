@@ -72,7 +72,8 @@ class Diffusion:
         self.lock = threading.RLock()
 
     def __getstate__(self) -> dict[str, Any]:
-        return {name: value for name, value in self.__dict__.items() if name not in ("lock", "system")}
+        computed = ("lock", "system", "_extremes")
+        return {name: value for name, value in self.__dict__.items() if name not in computed}
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         store, kernel, pivots = state["store"], state["kernel"], np.array(state["pivots"])
@@ -85,11 +86,26 @@ class Diffusion:
             check_restored(bool(whole.all()) and 0.0 < state["absorption"] < math.inf, "diffusion")
             self._own_pivots(pivots)
         store.when_slow = SlowLanes(self.system)
+        self._check_magnitudes()
+
+    def _check_magnitudes(self) -> None:
+        """Raise if a number is larger than any can be: a push takes the longer, the larger a residual is.
+
+        Z is at most ``max(s / c)``, plus the largest settled residual over c, and R is at most ``s + 2 pivot Z``. Four
+        times as much leaves room for pushes that were interrupted, and for rounding.
+        """
+        pivot = float(self.system.pivots(np.arange(len(self.kernel.graph))).max())
+        largest = 4.0 * (self._extremes.s_per_c + self.largest_theta * self._extremes.allowance_per_c)
+        for numbers, most in ((self.store.estimates, largest), (self.store.residuals, (1.0 + 2.0 * pivot) * largest)):
+            check_restored(bool((np.abs(numbers[: self.store.n_slots]) <= most).all()), "diffusion")
 
     def copy(self) -> Diffusion:
         """The same with numbers of its own."""
         other = Diffusion.__new__(Diffusion)
-        other.__setstate__({**self.__getstate__(), "store": self.store.copy()})
+        other.__dict__.update(self.__dict__, store=self.store.copy(), lock=threading.RLock())
+        if len(self.pivots):
+            other._own_pivots(self.pivots.copy())
+        other.store.when_slow = SlowLanes(other.system)
         return other
 
     def _own_pivots(self, pivots: NDArray[np.float64]) -> None:

@@ -642,11 +642,12 @@ def test_accuracy_is_that_of_the_papers_loop(real_graph, real_labels, name):
     assert np.mean(found) >= np.mean(paper) - 0.003
 
 
+@pytest.mark.parametrize("value", [1e300, -1e300, np.inf, np.nan])
 @pytest.mark.parametrize("numbers", ["residuals", "estimates"])
-def test_a_diffusion_with_an_infinite_number_is_refused(karate, numbers):
-    """It would be pushed for ever."""
+def test_a_diffusion_with_a_number_that_cannot_be_is_refused(karate, numbers, value):
+    """Pushes of a large one take long; one that is not finite spreads to all nodes."""
     model = fastonl(karate).fit({0: "a", 33: "b"})
-    getattr(store_of(model), numbers)[1] = -np.inf
+    getattr(store_of(model), numbers)[1] = value
     with pytest.raises(ValueError, match="the pickle is damaged: its diffusion"):
         pickle.loads(pickle.dumps(model))
 
@@ -656,3 +657,24 @@ def test_a_diffusion_whose_threshold_is_no_number_is_refused(karate):
     store_of(model).rate = np.nan
     with pytest.raises(ValueError, match="the pickle is damaged: its diffusion"):
         pickle.loads(pickle.dumps(model))
+
+
+@settings(max_examples=100, deadline=None)
+@given(
+    st.data(), small_graphs(), st.sampled_from(["fastonl", "perceptron", "adaptive"]), st.sampled_from(list(KERNELS)),
+    st.sampled_from([1e-6, 0.01, 0.9]), st.sampled_from(["float64", "float32"]),
+)  # fmt: skip
+def test_a_whole_diffusion_is_not_refused(data, G, method, kernel, smoothness, dtype):
+    """Whatever the kernel, and whatever was learned, learned anew and forgotten."""
+    model = fo.OnlineNodeLabeler(G, kernel=kernel, smoothness=smoothness, method=method, dtype=dtype)
+    if data.draw(st.booleans()):
+        model.fit(
+            {node: data.draw(st.sampled_from(LABELS[:3])) for node in data.draw(st.sets(st.sampled_from(list(G))))}
+        )
+    for node in data.draw(st.lists(st.sampled_from(list(G)), max_size=12)):
+        if node in model.labels and data.draw(st.booleans()):
+            model.forget(node)
+        else:
+            model.learn_one(node, data.draw(st.sampled_from(LABELS[:3])), overwrite=True)
+        restored = pickle.loads(pickle.dumps(model))
+        assert restored.predict_proba_many().tolist() == model.predict_proba_many().tolist()
