@@ -289,6 +289,6 @@ def test_a_damaged_kernel_is_refused(karate):
     """On a system with such a c, no push would end."""
     graph = CSRGraph.from_networkx(karate)
     content = pickle.dumps(GraphKernel(graph, "K6", smoothness=0.15, beta=0.25))
-    for given, damaged in [(0.15, 1e-39), (0.25, math.nan), (0.15, math.inf)]:
+    for number, damaged in [(0.15, 1e-39), (0.25, math.nan), (0.15, math.inf)]:
         with pytest.raises(ValueError, match="must lie between"):
-            pickle.loads(content.replace(struct.pack(">d", given), struct.pack(">d", damaged)))
+            pickle.loads(content.replace(struct.pack(">d", number), struct.pack(">d", damaged)))
