@@ -662,10 +662,11 @@ def test_a_diffusion_whose_threshold_is_no_number_is_refused(karate):
 @settings(max_examples=100, deadline=None)
 @given(
     st.data(), small_graphs(), st.sampled_from(["fastonl", "perceptron", "adaptive"]), st.sampled_from(list(KERNELS)),
-    st.sampled_from([1e-6, 0.01, 0.9]), st.sampled_from(["float64", "float32"]),
+    st.sampled_from([(1e-6, "float64"), (0.01, "float32"), (0.9, "float64")]),
 )  # fmt: skip
-def test_a_whole_diffusion_is_not_refused(data, G, method, kernel, smoothness, dtype):
+def test_a_whole_diffusion_is_not_refused(data, G, method, kernel, numbers):
     """Whatever the kernel, and whatever was learned, learned anew and forgotten."""
+    smoothness, dtype = numbers
     model = fo.OnlineNodeLabeler(G, kernel=kernel, smoothness=smoothness, method=method, dtype=dtype)
     if data.draw(st.booleans()):
         model.fit(
