@@ -22,7 +22,7 @@ class Dataset:
     name : str
         Its name in `DATASETS`.
     graph : CSRGraph or nx.Graph
-        Undirected. In an nx.Graph, the node attribute "label" holds the labels.
+        Undirected, unless arrows were asked for. In an nx.Graph, the node attribute "label" holds the labels.
     labels : dict
         ``{node: label}`` for the nodes that have a label.
     description : str

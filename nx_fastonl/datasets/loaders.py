@@ -91,7 +91,7 @@ _FETCHED = """
 
 Parameters
 ----------
-as_networkx : bool, default False
+{parameters}as_networkx : bool, default False
     Whether the graph is an ``nx.Graph`` rather than a `nx_fastonl.CSRGraph`.
 data_home : path, optional
     The folder for downloaded files: see `data_folder`.
@@ -119,11 +119,15 @@ Examples
 """
 
 
-def _fetches(shown: str) -> Callable[[Loader], Loader]:
-    """Complete the docstring of a function that fetches a dataset; `shown` is what its example prints."""
+def _fetches(shown: str, parameters: str = "") -> Callable[[Loader], Loader]:
+    """Complete the docstring of a function that fetches a dataset.
+
+    `shown` is what its example prints, `parameters` describes those that other datasets do not have.
+    """
 
     def complete(function: Loader) -> Loader:
-        function.__doc__ = f"{function.__doc__}{_FETCHED.format(name=function.__name__, shown=shown)}"
+        described = _FETCHED.format(name=function.__name__, shown=shown, parameters=parameters)
+        function.__doc__ = f"{function.__doc__}{described}"
         return function
 
     return complete
@@ -175,14 +179,24 @@ def fetch_blogcatalog(*, as_networkx: bool = False, data_home: str | os.PathLike
     return _dataset("blogcatalog", fetch_blogcatalog, graph, _numbered(last), as_networkx)
 
 
-@_fetches("Dataset ogbn-arxiv: 169,343 nodes, 1,157,799 edges, 40 labels")
-def fetch_ogbn_arxiv(*, as_networkx: bool = False, data_home: str | os.PathLike[str] | None = None) -> Dataset:
+_DIRECTED = """\
+directed : bool, default False
+    Whether the arrows are kept: the graph is directed, and u points to v where u cites v. Otherwise the two are joined
+    by an edge, once where each cites the other.
+"""
+
+
+@_fetches("Dataset ogbn-arxiv: 169,343 nodes, 1,157,799 edges, 40 labels", _DIRECTED)
+def fetch_ogbn_arxiv(
+    *, directed: bool = False, as_networkx: bool = False, data_home: str | os.PathLike[str] | None = None
+) -> Dataset:
     """ogbn-arxiv: 169,343 papers of arXiv, joined by citations; the label is one of 40 areas. Needs pooch."""
     adjacency, classes = fetch_files("ogbn-arxiv", data_home)
     A = _csr(adjacency)
     numbers = json.loads(classes.read_text())
     labels: dict[Hashable, Hashable] = {u: numbers[str(u)] for u in range(A.shape[0])}
-    graph = CSRGraph.from_scipy(((A + A.T) > 0).astype(np.float64))
+    arcs = A if directed else ((A + A.T) > 0).astype(np.float64)
+    graph = CSRGraph.from_scipy(arcs, directed=directed)
     return _dataset("ogbn-arxiv", fetch_ogbn_arxiv, graph, labels, as_networkx)
 
 

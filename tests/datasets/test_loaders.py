@@ -95,6 +95,17 @@ def test_arxiv_is_read_without_directions():
     assert {str(node): label for node, label in data.labels.items()} == json.loads(classes.read_text())
 
 
+@pytest.mark.parametrize("as_networkx", [False, True])
+def test_arxiv_is_read_with_its_arrows(as_networkx):
+    adjacency, _ = published("ogbn-arxiv")
+    data = datasets.fetch_ogbn_arxiv(directed=True, as_networkx=as_networkx)
+    assert data.graph.is_directed()
+    assert repr(data) == "Dataset ogbn-arxiv: 169,343 nodes, 1,166,243 edges, 40 labels"
+    found = nx.to_scipy_sparse_array(data.graph) if as_networkx else data.graph.to_scipy()
+    assert_same_matrix(found, read_matrix(adjacency))
+    assert data.labels == dataset("ogbn-arxiv").labels
+
+
 def test_political_blogs_keep_their_self_loops():
     data = dataset("political-blogs")
     assert data.graph.to_scipy().diagonal().astype(bool).sum() == 3
