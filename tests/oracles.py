@@ -444,3 +444,14 @@ class Mixture:
         self.A = self.fading * self.A + (1.0 - self.fading) * self.start_precision + fisher
         step = np.linalg.solve(self.A, features @ (q - np.eye(len(q))[y]))
         self.weights = self.weights - step * min(1.0, 0.1 / max(np.abs(step).max(), 0.1))
+
+
+def planted_probabilities(labels, compatibility, mean_degree):
+    """P[u, v] is the probability of an arc from node u to v: the table of labels, times a number that fits the mean."""
+    n = len(labels)
+    P = np.zeros((n, n))
+    for u in range(n):
+        for v in range(n):
+            if u != v:
+                P[u, v] = compatibility[labels[u]][labels[v]]
+    return P * (mean_degree * n / P.sum())

@@ -20,7 +20,7 @@ class Dataset:
     Attributes
     ----------
     name : str
-        Its name in `DATASETS`.
+        Its name in `DATASETS`, or "planted-partition".
     graph : CSRGraph or nx.Graph
         Undirected, unless arrows were asked for. In an nx.Graph, the node attribute "label" holds the labels.
     labels : dict

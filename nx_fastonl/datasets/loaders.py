@@ -43,7 +43,7 @@ def load_karate(*, as_networkx: bool = False) -> Dataset:
     """
     G = nx.karate_club_graph()
     labels = nx.get_node_attributes(G, "club")
-    return _dataset("karate", load_karate, CSRGraph.from_networkx(G), labels, as_networkx)
+    return dataset_of("karate", load_karate, CSRGraph.from_networkx(G), labels, as_networkx)
 
 
 def load_digits_graph(*, n_neighbors: int = 10, as_networkx: bool = False) -> Dataset:
@@ -84,7 +84,7 @@ def load_digits_graph(*, n_neighbors: int = 10, as_networkx: bool = False) -> Da
     check_whole("n_neighbors", n_neighbors, least=1, most=len(digits.data) - 1)
     nearest = kneighbors_graph(digits.data, n_neighbors)
     graph = CSRGraph.from_scipy(nearest.maximum(nearest.T))
-    return _dataset("digits", load_digits_graph, graph, _numbered(digits.target), as_networkx)
+    return dataset_of("digits", load_digits_graph, graph, _numbered(digits.target), as_networkx)
 
 
 _FETCHED = """
@@ -176,7 +176,7 @@ def fetch_blogcatalog(*, as_networkx: bool = False, data_home: str | os.PathLike
     groups.sort_indices()
     last = groups.indices[groups.indptr[1:] - 1]  # the paper's choice; every blogger has a group
     graph = CSRGraph.from_scipy(sparse.csr_array(found["network"]))
-    return _dataset("blogcatalog", fetch_blogcatalog, graph, _numbered(last), as_networkx)
+    return dataset_of("blogcatalog", fetch_blogcatalog, graph, _numbered(last), as_networkx)
 
 
 _DIRECTED = """\
@@ -197,7 +197,7 @@ def fetch_ogbn_arxiv(
     labels: dict[Hashable, Hashable] = {u: numbers[str(u)] for u in range(A.shape[0])}
     arcs = A if directed else ((A + A.T) > 0).astype(np.float64)
     graph = CSRGraph.from_scipy(arcs, directed=directed)
-    return _dataset("ogbn-arxiv", fetch_ogbn_arxiv, graph, labels, as_networkx)
+    return dataset_of("ogbn-arxiv", fetch_ogbn_arxiv, graph, labels, as_networkx)
 
 
 def first_sentence(loader: Callable[..., Dataset]) -> str:
@@ -212,7 +212,7 @@ def _from_npz(
     (path,) = fetch_files(name, data_home)
     with np.load(path) as arrays:
         labels = _numbered(arrays["labels"])
-    return _dataset(name, loader, CSRGraph.from_scipy(_csr(path)), labels, as_networkx)
+    return dataset_of(name, loader, CSRGraph.from_scipy(_csr(path)), labels, as_networkx)
 
 
 def _csr(path: Path) -> sparse.csr_array:
@@ -227,7 +227,7 @@ def _numbered(labels: NDArray[Any]) -> dict[Hashable, Hashable]:
     return dict(enumerate(labels.astype(int).tolist()))
 
 
-def _dataset(
+def dataset_of(
     name: str,
     loader: Callable[..., Dataset],
     graph: CSRGraph,

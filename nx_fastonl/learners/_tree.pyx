@@ -5,20 +5,11 @@ from libc.stdint cimport int32_t, int64_t, uint64_t
 
 import numpy as np
 
+from nx_fastonl._lib.random cimport next_bits, next_fraction
 from nx_fastonl._lib.signals cimport EDGES_PER_POLL, poll_signals
 from nx_fastonl._lib.typedefs cimport node_t
 from nx_fastonl.graph._view cimport GraphView
 from nx_fastonl.learners._history cimport LabelHistory, drop_label, record_label
-
-
-cdef inline uint64_t next_bits(uint64_t* state) noexcept nogil:
-    """SplitMix64: a Weyl sequence, scrambled."""
-    cdef uint64_t z
-    state[0] += <uint64_t> 0x9E3779B97F4A7C15
-    z = state[0]
-    z = (z ^ (z >> 30)) * <uint64_t> 0xBF58476D1CE4E5B9
-    z = (z ^ (z >> 27)) * <uint64_t> 0x94D049BB133111EB
-    return z ^ (z >> 31)
 
 
 cdef inline Py_ssize_t random_edge(
@@ -29,7 +20,7 @@ cdef inline Py_ssize_t random_edge(
     cdef Py_ssize_t low, high, middle
     if cumulative.shape[0] == 0:
         return start + <Py_ssize_t> (((next_bits(state) >> 32) * <uint64_t> (stop - start)) >> 32)
-    target = <double> (next_bits(state) >> 11) * (1.0 / 9007199254740992.0) * cumulative[stop - 1]
+    target = next_fraction(state) * cumulative[stop - 1]
     low, high = start, stop - 1
     while low < high:
         middle = (low + high) // 2
