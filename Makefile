@@ -46,6 +46,8 @@ bench:  ## Compare with the peers on the graphs of ../shared/data; RECORD=--reco
 	python -m tests.benchmarks.bench_online fit $(RECORD)
 	python -m tests.benchmarks.bench_experiments adaptive $(RECORD)
 	python -m tests.benchmarks.bench_experiments few-labels $(RECORD)
+	python -m tests.benchmarks.bench_experiments directed $(RECORD)
+	python -m tests.benchmarks.bench_experiments half-known $(RECORD)
 
 fuzz:  ## Run random inputs against exact answers for MINUTES, 10 by default: see tests/fuzz
 	python -m tests.fuzz --minutes $(or $(MINUTES),10) $(ENTRIES)

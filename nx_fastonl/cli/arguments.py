@@ -210,6 +210,7 @@ def _add_experiment(parsers: Any) -> None:
             "accuracy --quick",
             "error-curves --graphs cora,citeseer --trials 5 --n-jobs 2 --out results",
             "adaptive --graphs graphs/*.npz",
+            "directed --graphs ogbn-arxiv arxiv-by-year=years.npz",
         ],
     )
     parser.add_argument("name", metavar="NAME", nargs="?", help="the experiment")

@@ -17,5 +17,5 @@ __all__, __getattr__, __dir__ = lazy_names(
 )
 
 #: The experiments by name, for `run`: accuracy, runtime, error-curves, smoothness, epsilon, operations, magnitudes,
-#: nnz, adaptive and few-labels.
+#: nnz, adaptive, few-labels, directed and half-known.
 EXPERIMENTS: dict  # for the documentation; its value is loaded on first use

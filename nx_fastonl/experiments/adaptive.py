@@ -47,7 +47,7 @@ def measure(task: Task) -> list[Record]:
     """The accuracy of one method, and the seconds of CPU. Of the first two methods, how sure they were as well."""
     method = task["method"]
     if method == MOST_FREQUENT:
-        return [_record(_frequency_accuracy([label for _, label in label_stream(task)]))]
+        return [_record(frequency_accuracy([label for _, label in label_stream(task)]))]
     if method == "adaptive":
         sequence, seconds = run_stream(task, method=method)
         return [_record(sequence.accuracy, seconds, sequence)]
@@ -68,7 +68,7 @@ def _record(accuracy: float, seconds: float = nan, sequence: LabelSequence | Non
     }
 
 
-def _frequency_accuracy(labels: list[Any]) -> float:
+def frequency_accuracy(labels: list[Any]) -> float:
     """How often the label that was most frequent so far is right. Of two, the one seen first."""
     counts: Counter[Any] = Counter()
     right = 0

@@ -77,19 +77,20 @@ def measure_epsilon(task: Task) -> list[Record]:
     return [{"accuracy": sequence.accuracy, "seconds": seconds}]
 
 
-def label_stream(task: Task) -> list[tuple[Any, Any]]:
+def label_stream(task: Task, *, arrows: bool = False) -> list[tuple[Any, Any]]:
     """The nodes and their labels in the random order of this trial; if the task has `arrivals`, so many."""
-    _, labels = load_labelled_graph(task["graph"])
+    _, labels = load_labelled_graph(task["graph"], arrows=arrows)
     nodes = list(labels)
     order = np.random.default_rng(task["trial"]).permutation(len(nodes)).tolist()
     return [(nodes[i], labels[nodes[i]]) for i in order[: task.get("arrivals")]]
 
 
-def run_stream(task: Task, method: Method, **options: Any) -> tuple[LabelSequence, float]:
+def run_stream(task: Task, method: Method, *, arrows: bool = False, **options: Any) -> tuple[LabelSequence, float]:
     """Label the nodes in the random order of this trial; return the predictions and the seconds of CPU."""
-    graph, _ = load_labelled_graph(task["graph"])
-    stream = label_stream(task)
+    graph, _ = load_labelled_graph(task["graph"], arrows=arrows)
+    stream = label_stream(task, arrows=arrows)
     _warm_up(method)
+    graph.without_arrows()  # kept with the graph: no method is charged for it
     start = time.process_time()
     sequence = online_node_labeling(graph, stream, method=method, seed=task["trial"], **options)
     return sequence, time.process_time() - start

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from nx_fastonl.experiments.adaptive import MOST_FREQUENT
+from nx_fastonl.experiments.directed import IGNORED
 from nx_fastonl.experiments.few_labels import OURS
 
 if TYPE_CHECKING:
@@ -132,6 +133,42 @@ def few_labels_table(frame: pd.DataFrame) -> pd.DataFrame:
                 ),
             }
     return pd.DataFrame.from_dict(rows, orient="index").rename_axis(["rate", "method"])
+
+
+def directed_table(frame: pd.DataFrame) -> pd.DataFrame:
+    """The adaptive learner with arrows beside the one without, and beside other methods."""
+    import pandas as pd
+
+    accuracy, errors, coverage, sizes = (
+        _means(frame, "method", y) for y in ("accuracy", "calibration_error", "coverage", "set_size")
+    )
+    seconds = frame.groupby(["graph", "method"], sort=False)["seconds"].min().unstack("method")
+    columns = {
+        "arrivals": frame.groupby("graph", sort=False)["arrivals"].first(),
+        "adaptive": accuracy["adaptive"],
+        "arrows ignored": accuracy[IGNORED],
+        "gain": accuracy["adaptive"] - accuracy[IGNORED],
+        "fastonl": accuracy["fastonl"],
+        "- fastonl": accuracy["adaptive"] - accuracy["fastonl"],
+        "weighted-majority": accuracy["weighted-majority"],
+        MOST_FREQUENT: accuracy[MOST_FREQUENT],
+        "calibration error": errors["adaptive"],
+        "ignored: error": errors[IGNORED],
+        "coverage": coverage["adaptive"],
+        "ignored: coverage": coverage[IGNORED],
+        "set size": sizes["adaptive"].round(2),
+        "ignored: set size": sizes[IGNORED].round(2),
+        "seconds": seconds["adaptive"],
+        "times ignored": (seconds["adaptive"] / seconds[IGNORED]).round(2),
+    }
+    return pd.DataFrame(columns).loc[frame["graph"].unique()].rename_axis("graph").round(4)
+
+
+def half_known_table(frame: pd.DataFrame) -> pd.DataFrame:
+    groups = frame.groupby(["graph", "method"], sort=False)
+    table = groups[["accuracy", "seconds"]].mean().round(4)
+    table.insert(0, "known", groups["known"].first())
+    return table
 
 
 def _means(frame: pd.DataFrame, by: str, y: str) -> pd.DataFrame:

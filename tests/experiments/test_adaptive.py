@@ -66,7 +66,7 @@ def test_most_frequent_label(labels):
     for t, label in enumerate(labels[1:], start=1):
         before = labels[:t]
         right += label == max(dict.fromkeys(before), key=before.count)
-    assert adaptive._frequency_accuracy(labels) == right / len(labels)
+    assert adaptive.frequency_accuracy(labels) == right / len(labels)
 
 
 def test_pairs_that_the_package_refuses_are_left_out(monkeypatch):

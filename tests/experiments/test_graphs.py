@@ -10,6 +10,7 @@ from hypothesis.extra import numpy as hnp
 
 from nx_fastonl import experiments
 from nx_fastonl.experiments.graphs import _load, graph_keys, graph_name, load_graph, load_labelled_graph
+from tests.conftest import dataset
 
 PATH = {"indptr": [0, 1, 3, 4], "indices": [1, 0, 2, 1], "labels": [5, -1, 7]}  # 0 - 1 - 2
 
@@ -54,6 +55,45 @@ def test_arcs_become_edges(tmp_path_factory, arcs):
     np.testing.assert_array_equal(graph.to_scipy().toarray(), arcs | arcs.T)
 
 
+@given(hnp.arrays(bool, (6, 6)), st.booleans())
+def test_arrows_are_kept_where_they_are_asked_for(tmp_path_factory, arcs, weighted):
+    path = tmp_path_factory.mktemp("arcs") / "arcs.npz"
+    A = arcs * (np.arange(1.0, 37.0).reshape(6, 6) if weighted else 1.0)
+    np.savez(path, **rows_of(A, **({"weights": A[A != 0]} if weighted else {})))
+    graph, _ = load_graph(str(path), arrows=True)
+    assert graph.is_directed() == (not (A == A.T).all())
+    np.testing.assert_array_equal(graph.to_scipy().toarray(), A)
+    assert not load_graph(str(path))[0].is_directed()
+
+
+@pytest.mark.parametrize("arrows", [False, True])
+def test_arxiv_by_year(tmp_path, arrows):
+    data = dataset("ogbn-arxiv")
+    path = tmp_path / "years.npz"
+    years = np.resize([1971, 2013, 2014, 2015, 2016, 2017, 2018, 2019, 2020], len(data.graph))
+    np.savez(path, year=years)
+    (key,) = graph_keys([f"arxiv-by-year={path}"])
+    assert graph_name(key) == "arxiv-by-year"
+    graph, labels = load_graph(key, arrows=arrows)
+    assert graph.number_of_edges() == (1_166_243 if arrows else data.graph.number_of_edges())
+    assert list(labels) == list(range(len(graph)))
+    assert list(labels.values())[:9] == [0, 0, 1, 1, 2, 2, 3, 4, 4]
+    assert load_graph("ogbn-arxiv", arrows=arrows)[0].is_directed() == graph.is_directed() == arrows
+    assert load_graph("ogbn-arxiv", arrows=arrows)[1] == data.labels
+
+
+def test_years_that_do_not_fit(tmp_path, save):
+    dataset("ogbn-arxiv")
+    for years, found in ((np.arange(3), r"int64 of shape \(3,\)"), (np.zeros(169_343), "float64")):
+        np.savez(tmp_path / "years.npz", year=years)
+        with pytest.raises(ValueError, match=f"year must be an integer for each of the 169343 nodes.* {found}"):
+            load_graph(f"arxiv-by-year={tmp_path / 'years.npz'}")
+    with pytest.raises(ValueError, match=r"path\.npz lacks the array year; it has none of year"):
+        load_graph(f"arxiv-by-year={save()}")
+    with pytest.raises(ValueError, match=r"arxiv-by-year needs a file with the array year: arxiv-by-year=FILE\.npz"):
+        graph_keys(["arxiv-by-year"])
+
+
 @given(hnp.arrays(float, (6, 6), elements=st.sampled_from([0.0, 0.0, 0.5, 1.0, 3.0])))
 def test_weights_of_both_directions_add_up(tmp_path_factory, A):
     path = tmp_path_factory.mktemp("arcs") / "arcs.npz"
@@ -72,7 +112,7 @@ def test_labels_may_be_missing_where_they_are_not_used(save, tmp_path):
             load_labelled_graph(unlabelled)
 
 
-@pytest.mark.parametrize("name", ["accuracy", "smoothness", "adaptive", "few-labels"])
+@pytest.mark.parametrize("name", ["accuracy", "smoothness", "adaptive", "few-labels", "directed", "half-known"])
 def test_experiments_that_need_labels_say_so(save, tmp_path, name):
     with pytest.raises(ValueError, match="has no labels"):
         experiments.run(name, save(labels=None), trials=1, out=tmp_path / "out")
@@ -140,6 +180,7 @@ def test_names(tmp_path, monkeypatch):
     inside = str(tmp_path / "a" / "b.npz")
     assert graph_keys(["cora", "a/b.npz", tmp_path / "a" / "b.npz", "cora"]) == ["cora", inside]
     assert (graph_name("cora"), graph_name(inside)) == ("cora", "b")
+    assert graph_keys(["arxiv-by-year=a/b.npz", "a/b.npz"]) == [f"arxiv-by-year={inside}", inside]
     for others in (["c/b.npz"], ["b"]):
         with pytest.raises(ValueError, match="two graphs have the name b: "):
             graph_keys(["a/b.npz", *others])
