@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -11,10 +11,10 @@ from nx_fastonl._lib.arrays import check_restored, frozen
 from nx_fastonl.graph._arrows import ArrowView, both_ways
 from nx_fastonl.graph._view import GraphView
 
-if TYPE_CHECKING:
-    from nx_fastonl.graph.csr import CSRGraph
-
 __all__ = ["Arrows"]
+
+# CSRGraph imports this module.
+Graph = Any
 
 # The codes of an edge: an arc from the node of the row, to it, or both.
 OUT, IN = 1, 2
@@ -41,7 +41,7 @@ class Arrows:
 
     def __init__(
         self,
-        graph: CSRGraph,
+        graph: Graph,
         codes: NDArray[np.uint8],
         out_weights: NDArray[np.float64],
         in_weights: NDArray[np.float64],
@@ -54,16 +54,14 @@ class Arrows:
         self.mean_weight = float(self.out_weights[points_out].mean()) if is_weighted else 1.0
         degrees = _sums(graph, points_out), _sums(graph, (self.codes & IN) > 0)
         arrows = ArrowView(self.codes, self.out_weights, self.in_weights, *degrees)
-        self.view = GraphView(
-            graph.indptr[:-1], graph.indptr[1:], graph.indices, graph.weights, graph.degrees, arrows
-        )
+        self.view = GraphView(graph.indptr[:-1], graph.indptr[1:], graph.indices, graph.weights, graph.degrees, arrows)
 
     def __reduce__(self) -> tuple[Any, ...]:
         return _restored, (self.graph, self.codes, self.out_weights, self.in_weights)
 
 
 def rows_both_ways(
-    graph: CSRGraph,
+    graph: Graph,
 ) -> tuple[tuple[NDArray[Any], NDArray[Any], NDArray[np.float64] | None], tuple[NDArray[Any], ...]]:
     """The rows of W + W^T, and what else `Arrows` takes. A self-loop counts twice, as two arcs between two nodes do."""
     indptr, indices, codes, out_weights, in_weights = both_ways(graph.indptr, graph.indices, graph.weights)
@@ -73,14 +71,14 @@ def rows_both_ways(
     return (indptr, indices, weights), (codes, out_weights, in_weights)
 
 
-def _sums(graph: CSRGraph, flags: NDArray[np.bool_]) -> NDArray[np.int32]:
+def _sums(graph: Graph, flags: NDArray[np.bool_]) -> NDArray[np.int32]:
     """How many entries of each row have a flag."""
     before = np.concatenate([[0], np.cumsum(flags)])
     return frozen(before[graph.indptr[1:]] - before[graph.indptr[:-1]], np.int32)
 
 
 def _restored(
-    graph: CSRGraph, codes: NDArray[np.uint8], out_weights: NDArray[np.float64], in_weights: NDArray[np.float64]
+    graph: Graph, codes: NDArray[np.uint8], out_weights: NDArray[np.float64], in_weights: NDArray[np.float64]
 ) -> Arrows:
     size = len(graph.indices)
     check_restored(not graph.is_directed() and np.shape(codes) == (size,), "arrows")

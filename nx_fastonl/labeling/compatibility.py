@@ -70,7 +70,12 @@ class Compatibility:
             object.__setattr__(self, name, values)
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return Compatibility, (self.labels, self.ratios, self.counts, self.directed)  # which makes the arrays read-only again
+        return Compatibility, (
+            self.labels,
+            self.ratios,
+            self.counts,
+            self.directed,
+        )  # which makes the arrays read-only again
 
     def __getitem__(self, pair: tuple[Hashable, Hashable]) -> float:
         if not isinstance(pair, tuple) or len(pair) != 2:

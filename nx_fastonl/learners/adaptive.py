@@ -30,8 +30,8 @@ __all__ = ["NEIGHBOR_EXPERTS", "AdaptiveLearner"]
 
 # The experts that need no diffusion.
 NEIGHBOR_EXPERTS = ("vote", "compatibility", "profile", "degree", "frequency")
-# Of a directed graph, those that look at edges have two more: one for arcs out, one for arcs in. They say what these add
-# to the edges. So where both arcs of every pair of nodes are there, they say nothing.
+# Of a directed graph, those that look at edges have two more: one for arcs out, one for arcs in. They say what these
+# add to the edges. So where both arcs of every pair of nodes are there, they say nothing.
 ARROW_EXPERTS = NEIGHBOR_EXPERTS[:-1]
 ARROW_NAMES = (" out", " in")
 # Features are right up to this fraction of themselves.

@@ -269,8 +269,8 @@ def undirected_for(method: str, graph: CSRGraph, direction: str) -> tuple[CSRGra
         return graph.arrows.graph, graph.arrows
     if method != "weighted-majority" and direction == "use":
         raise nx.NetworkXNotImplemented(
-            f'method {method!r} needs an undirected graph, and this one is directed: direction="ignore" adds up the arcs '
-            'between two nodes, and method="adaptive" uses them as they are'
+            f'method {method!r} needs an undirected graph, and this one is directed: direction="ignore" adds up the '
+            'arcs between two nodes, and method="adaptive" uses them as they are'
         )
     return graph.without_arrows(), None
 

@@ -177,7 +177,7 @@ def test_compatibility_says_who_points_to_whom():
 
 @pytest.mark.parametrize("method", [*KERNEL_METHODS, "weighted-tree"])
 def test_methods_of_the_paper_name_both_ways_on(method):
-    with pytest.raises(nx.NetworkXNotImplemented, match='direction="ignore".*method="adaptive"'):
+    with pytest.raises(nx.NetworkXNotImplemented, match=r'direction="ignore".*method="adaptive"'):
         fo.OnlineNodeLabeler(nx.DiGraph([(0, 1)]), method=method)
 
 
@@ -204,7 +204,7 @@ def test_a_majority_counts_neighbours_on_both_sides():
 
 
 def test_an_unknown_direction_is_refused():
-    with pytest.raises(ValueError, match="direction must be \"use\" or \"ignore\", got 'both'"):
+    with pytest.raises(ValueError, match='direction must be "use" or "ignore", got \'both\''):
         fo.OnlineNodeLabeler(nx.path_graph(3), direction="both")
 
 
@@ -268,7 +268,7 @@ def test_certain_labels_are_those_of_exact_diffusions(data, G, k):
             assert scores[answer.label] > others.max()
 
 
-def test_an_interrupted_stream_keeps_what_was_learned(monkeypatch):
+def test_an_interrupted_stream_keeps_what_was_learned():
     G = nx.gnp_random_graph(60, 0.1, seed=1, directed=True)
     labels = {node: node % 3 for node in G}
     model, half = fo.OnlineNodeLabeler(G, classes=range(3)), fo.OnlineNodeLabeler(G, classes=range(3))
