@@ -135,9 +135,9 @@ cdef bint to_log_shares(
     return total > 0.0
 
 
-cdef inline double log_smoothed(double count, double smoothing, double frequency, double log_frequency) noexcept nogil:
-    """log(count + smoothing * frequency), where only a count needs a logarithm of its own."""
-    return log(count + smoothing * frequency) if count > 0.0 else log_frequency + log(smoothing)
+cdef inline double log_smoothed(double counted, double smoothing, double frequency, double log_frequency) noexcept nogil:
+    """log(counted + smoothing * frequency), where only what was counted needs a logarithm of its own."""
+    return log(counted + smoothing * frequency) if counted > 0.0 else log_frequency + log(smoothing)
 
 
 @cython.final
@@ -355,8 +355,7 @@ cdef class AdaptiveEngine(Engine):
     cdef void add_profile(self, node_t u, Py_ssize_t block) noexcept nogil:
         """Add the logarithms of products of 1 + counts times factors for one block of labels, in all views."""
         cdef double products[N_VIEWS][LANES]
-        cdef double count
-        cdef double scale = self.counts.scale
+        cdef double edges, scale = self.counts.scale
         cdef Py_ssize_t e, v, j, view, n_factors = 0, width = self.counts.counts.shape[1]
         cdef bint pointed = self.counts.slots.shape[1] > 1
         cdef const double[:, ::1] counts = self.counts.counts
@@ -375,8 +374,8 @@ cdef class AdaptiveEngine(Engine):
             if first == 0 and second == 0:
                 continue
             for j in range(width):
-                count = scale * max(counts[first, j] + counts[second, j], 0.0)
-                products[ALL_EDGES][j] *= min(1.0 + factors[j] * count, LARGEST_FACTOR)
+                edges = scale * max(counts[first, j] + counts[second, j], 0.0)
+                products[ALL_EDGES][j] *= min(1.0 + factors[j] * edges, LARGEST_FACTOR)
             if pointed and second != 0 and self.leads(e, OUT):  # others point to v as well
                 for j in range(width):
                     products[OUT_ARCS][j] *= min(1.0 + factors[j] * max(counts[second, j], 0.0), LARGEST_FACTOR)
