@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from nx_fastonl._lib.checks import shortened
 from nx_fastonl._lib.optional import axes_or_current
@@ -13,11 +14,14 @@ from nx_fastonl.plotting.style import LUMINANCE, UNLABELLED
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
+    from matplotlib.image import AxesImage
 
 __all__ = ["plot_compatibility"]
 
-# With at most this many labels, each cell shows its number.
-NUMBERED_LABELS = 12
+# With at most this many labels, each cell shows its number. Two tables side by side have room for fewer.
+NUMBERED_LABELS, NUMBERED_ARROW_LABELS = 12, 5
+# Between two tables, in columns.
+GAP = 0.5
 # The colours end at these ratios, and at the inverse: a narrower range would show noise, a wider one little else.
 LEAST_RANGE, MOST_RANGE = 2.0, 100.0
 TICKS = (0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1.0, 2.0, 5.0, 10.0, 20.0, 50.0, 100.0)
@@ -29,12 +33,17 @@ def plot_compatibility(compatibility: Any, ax: Axes | None = None) -> Axes:
     Colours are logarithmic, and white is chance: orange pairs of labels attract each other, purple ones repel. With up
     to 12 labels, the cells show the numbers.
 
+    Of a directed graph there are two tables side by side. The row of label "a" says how often its nodes point to nodes
+    with label "b", and at the same place in the other table, how often nodes with label "b" point to them. With up to
+    5 labels, the cells show the numbers.
+
     Parameters
     ----------
     compatibility : Compatibility or OnlineNodeLabeler
         What was counted, or a labeler that counts it.
     ax : matplotlib Axes, optional
-        Where to draw, by default the current axes. The colour bar takes some of their space.
+        Where to draw, by default the current axes. Both tables of a directed graph stand in the same axes, which should
+        be wide. The colour bar takes some of their space.
 
     Returns
     -------
@@ -60,6 +69,11 @@ def plot_compatibility(compatibility: Any, ax: Axes | None = None) -> Axes:
     >>> [text.get_text() for text in plot_compatibility(found, ax).texts]
     ['0.5', '3.1', '3.1', '1']
     >>> plt.close()
+    >>> found = fo.Compatibility(("fox", "hen"), [[1.0, 3.1], [0.4, 1.0]], [[2, 20], [4, 2]], directed=True)
+    >>> _, ax = plt.subplots(figsize=(8, 4))
+    >>> [text.get_text() for text in plot_compatibility(found, ax).texts]
+    ['1', '3.1', '0.4', '1', '1', '0.4', '3.1', '1']
+    >>> plt.close()
     """
     found = getattr(compatibility, "compatibility", compatibility)
     if not isinstance(found, Compatibility):
@@ -72,18 +86,43 @@ def plot_compatibility(compatibility: Any, ax: Axes | None = None) -> Axes:
         raise ValueError("compatibility has no labels to draw")
     ax = axes_or_current(ax, "plot_compatibility")
     end = _largest_shown(found)
-    image = ax.imshow(found.ratios, **_colours(end))
-    if k <= NUMBERED_LABELS:
-        _write_numbers(found, image, ax)
+    tables = [found.ratios, found.ratios.T] if found.directed else [found.ratios]
+    numbered = k <= (NUMBERED_ARROW_LABELS if found.directed else NUMBERED_LABELS)
+    places = [i * (k + GAP) for i in range(len(tables))]
+    for table, x in zip(tables, places, strict=True):
+        image = _draw_table(table, x, end, numbered, ax)
     names = [str(label) for label in found.labels]
-    ax.set_xticks(range(k), names, rotation=90 if max(map(len, names)) > 3 else 0, parse_math=False)
+    columns = [x + j for x in places for j in range(k)]
+    ax.set_xticks(columns, len(places) * names, rotation=90 if max(map(len, names)) > 3 else 0, parse_math=False)
     ax.set_yticks(range(k), names, parse_math=False)
-    ax.set_xlabel("are joined to nodes with this label")
+    ax.set_xlabel("nodes with this label" if found.directed else "are joined to nodes with this label")
     ax.set_ylabel("nodes with this label")
+    if found.directed:
+        ax.set_xlim(-0.5, places[1] + k - 0.5)
+        ax.set_aspect("auto")  # two tables of squares would seldom fill the axes
+        _write_above({"point to": places[0], "are pointed to by": places[1]}, k, ax)
     ticks = [ratio for ratio in TICKS if 1.0 / end <= ratio <= end]
     bar = ax.figure.colorbar(image, ax=ax, label="times as often as chance", ticks=ticks, format="{x:g}")
     bar.minorticks_off()
     return ax
+
+
+def _draw_table(ratios: NDArray[np.float64], x: float, end: float, numbered: bool, ax: Axes) -> AxesImage:
+    """Draw ratios as cells, the first column at x. Colours end at `end`."""
+    k = len(ratios)
+    image = ax.imshow(ratios, extent=(x - 0.5, x + k - 0.5, k - 0.5, -0.5), **_colours(end))
+    if numbered:
+        _write_numbers(ratios, x, image, ax)
+    return image
+
+
+def _write_above(verbs: dict[str, float], k: int, ax: Axes) -> None:
+    """Write above each table what its rows do to its columns. There is no frame: it would be around the gap as well."""
+    top = ax.secondary_xaxis("top")
+    top.set_xticks([x + (k - 1) / 2 for x in verbs.values()], list(verbs))
+    top.tick_params(length=0)
+    for axes in (ax, top):
+        axes.spines[:].set_visible(False)
 
 
 def _largest_shown(found: Compatibility) -> float:
@@ -101,9 +140,9 @@ def _colours(end: float) -> dict[str, Any]:
     return {"norm": LogNorm(1.0 / end, end, clip=True), "cmap": colormaps["PuOr_r"].with_extremes(bad=UNLABELLED)}
 
 
-def _write_numbers(found: Compatibility, image: Any, ax: Axes) -> None:
-    brightness = image.to_rgba(found.ratios)[:, :, :3] @ LUMINANCE
-    for (i, j), ratio in np.ndenumerate(found.ratios):
+def _write_numbers(ratios: NDArray[np.float64], x: float, image: AxesImage, ax: Axes) -> None:
+    brightness = image.to_rgba(ratios)[:, :, :3] @ LUMINANCE
+    for (i, j), ratio in np.ndenumerate(ratios):
         if not np.isnan(ratio):
             ink = "black" if brightness[i, j] > 0.5 else "white"
-            ax.text(j, i, written(ratio), ha="center", va="center", color=ink)
+            ax.text(x + j, i, written(ratio), ha="center", va="center", color=ink)

@@ -13,9 +13,10 @@ plt = pytest.importorskip("matplotlib.pyplot")
 from matplotlib.colors import to_hex  # noqa: E402  after the check that matplotlib is there
 
 
-def compatibility(ratios, labels=None):
+def compatibility(ratios, labels=None, directed=False):
     ratios = np.array(ratios, dtype=float)
-    return fo.Compatibility(tuple(range(len(ratios)) if labels is None else labels), ratios, np.ones_like(ratios))
+    labels = tuple(range(len(ratios)) if labels is None else labels)
+    return fo.Compatibility(labels, ratios, np.ones_like(ratios), directed)
 
 
 def colours(ax):
@@ -75,6 +76,53 @@ def test_numbers_can_be_read_on_their_colour(ax):
 def test_many_labels_have_no_numbers(ax, k, numbers):
     assert len(plot_compatibility(compatibility(np.full((k, k), 2.0)), ax).texts) == numbers
     assert len(ax.get_xticks()) == k
+
+
+def test_both_directions_of_arrows_stand_side_by_side(ax):
+    found = compatibility([[0.25, 3.14], [2.0, math.nan]], ["fox", "$hen"], directed=True)
+    assert plot_compatibility(found, ax) is ax
+    names, columns = [text.get_text() for text in ax.get_xticklabels()], ax.get_xticks()
+    assert names == ["fox", "$hen", "fox", "$hen"]
+    assert not ax.get_xticklabels()[3].get_parse_math()
+    fox, hen, fox_again, hen_again = columns
+    point_to = {(fox, 0): "0.25", (hen, 0): "3.1", (fox, 1): "2"}
+    pointed_to_by = {(fox_again, 0): "0.25", (hen_again, 0): "2", (fox_again, 1): "3.1"}
+    assert {text.get_position(): text.get_text() for text in ax.texts} == point_to | pointed_to_by
+    left, right = ax.images
+    assert left.norm.vmax == right.norm.vmax
+    assert np.array_equal(left.get_array().filled(math.nan), right.get_array().filled(math.nan).T, equal_nan=True)
+    for image, first in ((left, fox), (right, fox_again)):
+        assert_allclose(image.get_extent(), [first - 0.5, first + 1.5, 1.5, -0.5])
+    assert ax.get_xlim() == (fox - 0.5, hen_again + 0.5)
+    assert hen + 1 < fox_again
+
+
+def test_words_above_say_which_table_is_which(ax):
+    plot_compatibility(compatibility(np.ones((3, 3)), directed=True), ax)
+    (top,) = ax.child_axes
+    middles = dict(zip((text.get_text() for text in top.get_xticklabels()), top.get_xticks(), strict=True))
+    columns = ax.get_xticks()
+    assert middles == {"point to": columns[1], "are pointed to by": columns[4]}
+    assert ax.get_xlabel() == ax.get_ylabel() == "nodes with this label"
+
+
+@pytest.mark.parametrize(("k", "numbers"), [(5, 50), (6, 0)])
+def test_two_tables_have_room_for_fewer_numbers(ax, k, numbers):
+    assert len(plot_compatibility(compatibility(np.full((k, k), 2.0), directed=True), ax).texts) == numbers
+
+
+def test_nothing_of_two_tables_is_cut_off():
+    figure, axes = plt.subplots(1, 2, figsize=(12, 3), layout="constrained")
+    names = ["a long name", "a longer name", "b"]
+    for ax in axes:
+        plot_compatibility(compatibility(np.ones((3, 3)), names, directed=True), ax).set_title("Who points to whom?")
+    figure.canvas.draw()
+    for ax in axes:
+        box = ax.get_tightbbox()
+        assert min(box.x0, box.y0) >= 0
+        assert box.y1 <= figure.bbox.height
+    assert axes[0].get_tightbbox().x1 <= axes[1].get_tightbbox().x0
+    plt.close(figure)
 
 
 def test_errors(karate):
