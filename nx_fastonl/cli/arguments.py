@@ -105,7 +105,9 @@ def _add_label(parsers: Any) -> None:
         "GRAPH is a list of edges: two nodes in each line and, optionally, a weight,\n"
         "separated by commas, tabs or blanks. Lines that begin with # are skipped; a\n"
         "header reads source,target,weight. The weights of an edge that is listed twice,\n"
-        "in either direction, add up. Directed graphs cannot be labelled.\n\n"
+        "in either direction, add up. With --directed, edges are arrows, as of citations\n"
+        "or links: adaptive learns from each direction, and weighted-majority counts both.\n"
+        "The other methods need an undirected graph.\n\n"
         "LABELS is a table of node and label: CSV or TSV, with or without a header\n"
         'node,label; JSON, {node: label} or [{"node": ..., "label": ...}]; or Parquet.\n\n'
         "Writes node, predicted and probability: of predictions with 0.8, about 80 in 100\n"
@@ -123,10 +125,12 @@ def _add_label(parsers: Any) -> None:
             "friends.csv clubs.csv",
             "friends.csv clubs.csv --kernel laplacian --smoothness 0.5 --output rest.json",
             "friends.csv clubs.csv --online --method weighted-majority > stream.csv",
+            "friends.csv clubs.csv --directed --output rest.csv",
         ],
     )
     _add_graph(parser)
     parser.add_argument("labels", metavar="LABELS", help="the labels known, or - for standard input")
+    _add_directed(parser)
     parser.add_argument("--online", action="store_true", help="predict each label from the ones in the lines before it")
     parser.add_argument("--method", metavar="NAME", default="adaptive", help="(default: %(default)s)")
     parser.add_argument(
@@ -181,7 +185,7 @@ def _add_ppr(parsers: Any) -> None:
         type=_whole_number,
         help="write only the K largest values; without --epsilon and --tol, proven",
     )
-    parser.add_argument("--directed", action="store_true", help="edges lead only from the first node to the second")
+    _add_directed(parser)
     _add_output(parser)
 
 
@@ -246,6 +250,10 @@ def _add_info(parsers: Any) -> None:
 
 def _add_graph(parser: Any) -> None:
     parser.add_argument("graph", metavar="GRAPH", help="the list of edges, or - for standard input")
+
+
+def _add_directed(parser: Any) -> None:
+    parser.add_argument("--directed", action="store_true", help="edges lead only from the first node to the second")
 
 
 def _add_output(parser: Any) -> None:

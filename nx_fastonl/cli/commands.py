@@ -120,6 +120,8 @@ def example(arguments: Any) -> None:
 
 def label(arguments: Any) -> None:
     """Predict the labels of the nodes that have none or, online, those that are in the table."""
+    from networkx import NetworkXNotImplemented
+
     from nx_fastonl.cli.edge_lists import read_graph
     from nx_fastonl.cli.label_tables import read_labels
     from nx_fastonl.learners.registry import kernel_of, smoothness_of
@@ -127,13 +129,18 @@ def label(arguments: Any) -> None:
     if arguments.graph == arguments.labels == "-":
         raise UsageError("GRAPH and LABELS cannot both come from standard input")
     output = output_of(arguments)
-    source = read_graph(arguments.graph, progress=shows_progress())
+    source = read_graph(arguments.graph, directed=arguments.directed, progress=shows_progress())
     labels = read_labels(arguments.labels, source)
     graph = source.graph
     options = {name: getattr(arguments, name) for name in ("method", "kernel", "smoothness", "seed")}
     options["kernel"] = kernel_of(arguments.method, arguments.kernel)
     options["smoothness"] = smoothness_of(arguments.method, arguments.smoothness, online=arguments.online)
-    answer = (_label_online if arguments.online else _label_rest)(graph, labels, options)
+    try:
+        answer = (_label_online if arguments.online else _label_rest)(graph, labels, options)
+    except NetworkXNotImplemented:  # whose message names arguments of Python
+        raise UsageError(
+            f"method {arguments.method!r} needs an undirected graph: leave out --directed, or use --method adaptive"
+        ) from None
     report = {"nodes": len(graph), "edges": graph.number_of_edges(), "labels": len(labels), **options, **answer.report}
     deliver(answer._replace(report=report, message=f"{_size_of(graph)}; {answer.message}"), output, "predictions")
 

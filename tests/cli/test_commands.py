@@ -93,6 +93,25 @@ class TestLabel:
         assert len(read(club / "out.txt", "tsv")["node"]) == 30
 
     @pytest.mark.usefixtures("club")
+    @pytest.mark.parametrize("method", ["adaptive", "weighted-majority"])
+    def test_directed(self, call, karate, method):
+        G = nx.DiGraph(list(karate.edges))
+        clubs = nx.get_node_attributes(karate, "club")
+        stream = call("label", "edges.txt", "all.csv", "--directed", "--online", "--method", method)
+        expected = fo.online_node_labeling(G, clubs, method=method, seed=0)
+        rows = list(csv.DictReader(io.StringIO(stream.stdout)))
+        assert [row["predicted"] or None for row in rows] == list(expected.predicted)
+        rest = call("label", "edges.txt", "some.csv", "--directed", "--method", method)
+        model = fo.OnlineNodeLabeler(G, method=method, seed=0).fit(KNOWN)
+        rows = list(csv.DictReader(io.StringIO(rest.stdout)))
+        assert [row["predicted"] for row in rows] == model.predict_many(int(row["node"]) for row in rows)
+
+    @pytest.mark.usefixtures("club")
+    def test_directions_matter(self, call):
+        args = ("label", "edges.txt", "some.csv")
+        assert call(*args, "--directed").stdout != call(*args).stdout
+
+    @pytest.mark.usefixtures("club")
     def test_every_node_has_a_label(self, call):
         found = call("label", "edges.txt", "all.csv")
         assert (found.returncode, found.stdout) == (0, "node,predicted,probability\n")

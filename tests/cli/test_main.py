@@ -101,7 +101,10 @@ def test_in_this_process(call, club, arguments, message):
         ("ppr edges.txt --source 0 --format xml", "argument --format: invalid choice: 'xml'"),
         ("ppr edges.txt --source 0 --json --format tsv", "--json prints to standard output"),
         ("label - -", "GRAPH and LABELS cannot both come from standard input"),
-        ("label edges.txt some.csv --directed", "unrecognized arguments: --directed"),
+        (
+            "label edges.txt some.csv --directed --method fastonl",
+            "method 'fastonl' needs an undirected graph: leave out --directed, or use --method adaptive",
+        ),
         ("demo --out demo.xyz", "the suffix of demo.xyz names no format of pictures: use one of"),
         ("nonsense", "argument COMMAND: invalid choice: 'nonsense'"),
     ],
