@@ -9,7 +9,7 @@ import pandas as pd
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from numpy.testing import assert_allclose
+from numpy.testing import assert_allclose, assert_array_equal
 
 import nx_fastonl as fo
 from nx_fastonl.graph.csr import CSRGraph
@@ -432,6 +432,27 @@ def test_expected_mistakes_stay_within_the_regret_bound(data, G, kernel):
         expected_mistakes += 1 - symmetrized.predict_proba_one(nodes[u])[labels[u]]
         symmetrized.learn_one(nodes[u], labels[u])
     assert expected_mistakes <= wider + 1e-9
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_the_bound_holds_at_the_sending_halves_of_a_double_cover(seed):
+    """Whatever labels a comparator gives to the receiving halves, which never arrive. Neighbours never share labels."""
+    n, rng = 180, np.random.default_rng(seed)
+    kinds = rng.permutation(np.arange(n) % 3)
+    tails = rng.integers(n, size=60 * n)
+    heads = np.argsort(kinds, kind="stable").reshape(3, -1)[(kinds[tails] + 1) % 3, rng.integers(n // 3, size=60 * n)]
+    cover = fo.CSRGraph.from_edges(tails, n + heads, n=2 * n)
+    W = fo.CSRGraph.from_edges(tails, heads, n=n, directed=True).to_scipy().toarray()
+    assert_array_equal(cover.to_scipy().toarray(), np.block([[0 * W, W], [W.T, 0 * W]]))
+    lam = fo.labeling_cut(cover, np.concatenate([kinds, (kinds - 1) % 3]))
+    bound = fo.regret_bound(cover, 3, lam=lam, exact=True)
+    model = fo.OnlineNodeLabeler(cover, classes=[0, 1, 2], method="relaxation", lam=lam, trace="exact")
+    expected_mistakes = 0.0
+    for u in range(n):
+        expected_mistakes += 1 - model.predict_proba_one(u)[kinds[u]]
+        model.learn_one(u, kinds[u])
+    guessing = n * 2 / 3
+    assert expected_mistakes <= bound < guessing
 
 
 def test_surrogate_loss_of_a_comparator_that_is_right_is_zero():
