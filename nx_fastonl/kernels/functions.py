@@ -122,7 +122,8 @@ def kernel_column(
     Parameters
     ----------
     G : nx.Graph, scipy sparse array or CSRGraph
-        Undirected. The conversion of an nx.Graph is kept for later calls: see `CSRGraph.from_networkx`.
+        Undirected: of a directed one, pass `CSRGraph.without_arrows`. The conversion of an nx.Graph is kept for later
+        calls: see `CSRGraph.from_networkx`.
     node : node
         The node whose column to compute.
     kernel : str, default "normalized-laplacian"
@@ -268,7 +269,8 @@ def kernel_matrix(
     Parameters
     ----------
     G : nx.Graph, scipy sparse array or CSRGraph
-        Undirected. The conversion of an nx.Graph is kept for later calls: see `CSRGraph.from_networkx`.
+        Undirected: of a directed one, pass `CSRGraph.without_arrows`. The conversion of an nx.Graph is kept for later
+        calls: see `CSRGraph.from_networkx`.
     nodes : iterable of nodes, optional
         The nodes whose rows to compute, by default all.
     kernel, smoothness, epsilon

@@ -159,8 +159,9 @@ class OnlineNodeLabeler:
     that a block of 8 labels reaches takes 144 bytes: 16 for each label and 16 more. With up to 2 or 4 labels it is 48
     or 80 bytes. Single precision halves what a label takes. Beside its diffusion, ``"adaptive"`` takes 68 bytes per
     block of 8 labels for each node with a learned neighbour, and 20 bytes for each node. With arrows it takes twice as
-    much for each neighbour with arcs both ways, and 36 bytes for each node. W + W^T and its arrows are made once for a
-    CSRGraph and shared by all models on it: 13 bytes for each of its entries, 16 more where arcs have weights.
+    much for each node with learned neighbours on both sides, and 36 bytes for each node. W + W^T and its arrows are
+    made once for a CSRGraph and shared by all models on it: 13 bytes for each of its entries, 16 more where arcs have
+    weights.
 
     References
     ----------

@@ -44,7 +44,7 @@ def regret_bound(
     Parameters
     ----------
     G : nx.Graph, scipy sparse array or CSRGraph
-        Undirected.
+        Undirected: of a directed one, pass `CSRGraph.without_arrows`.
     k : int
         The number of labels, at least 2, all known from the start.
     kernel, smoothness
@@ -142,7 +142,7 @@ def labeling_cut(
     Parameters
     ----------
     G : nx.Graph, scipy sparse array or CSRGraph
-        Undirected.
+        Undirected: of a directed one, pass `CSRGraph.without_arrows`.
     labels : dict, iterable of pairs, or str
         As for `online_node_labeling`. At a node without a label, every f is 0.
     kernel, smoothness

@@ -37,7 +37,8 @@ def online_node_labeling(
     Parameters
     ----------
     G : nx.Graph, scipy sparse array or CSRGraph
-        Nodes without a label still connect others.
+        Nodes without a label still connect others. Of a directed graph, ``"adaptive"`` uses the arrows: see `direction`
+        of `OnlineNodeLabeler`.
     labels : dict, iterable of pairs, array, or str
         As for `OnlineNodeLabeler.run`; or the name of the node attribute that holds the labels, in the order of the
         graph.
