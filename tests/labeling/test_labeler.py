@@ -543,7 +543,7 @@ BAD_ARGUMENTS = [
     ({"method": "fastonl", "trace": None}, ValueError, 'trace must be "estimate", "paper", "exact" or'),
     ({"labels": [{0, 1}]}, TypeError, "pairs .* got {0, 1}"),
     ({"labels": np.array(5)}, TypeError, "got array"),
-    ({"G": nx.DiGraph(KARATE)}, nx.NetworkXNotImplemented, "undirected"),
+    ({"G": nx.DiGraph(KARATE), "method": "fastonl"}, nx.NetworkXNotImplemented, "undirected"),
     ({"G": nx.Graph()}, nx.NetworkXPointlessConcept, "no nodes"),
     ({"G": nx.to_scipy_sparse_array(KARATE)}, TypeError, "only an nx.Graph has those"),
 ]
