@@ -116,6 +116,8 @@ class Compatibility:
     def _sentences(self) -> Iterator[str]:
         """What is furthest from chance, the furthest first."""
         for i, j in self._strongest():
+            if self.directed and self.ratios[j, i] > self.ratios[i, j]:
+                i, j = j, i  # who points to whom, before who does not
             one, other = (cut(str(self.labels[number])) for number in (i, j))
             verb = "points" if self.directed else "is joined"
             sentence = f"{one} {verb} to {other} {written(self.ratios[i, j])} times as often as chance"

@@ -213,7 +213,7 @@ def test_the_push_from_a_node_sharpens_its_scores(karate):
 @settings(max_examples=200, deadline=None)
 @given(st.data(), small_graphs(), st.sampled_from(sorted(KERNELS)))
 def test_a_tiny_epsilon_gives_the_predictions_of_the_exact_kernel(data, G, kernel):
-    """Nodes are read more finely too, so that the diagonal of M is right up to a thousandth, and so is every gradient."""
+    """Nodes are read more finely too, so that the diagonal of M is right up to a thousandth, and so are gradients."""
     order = data.draw(st.permutations(list(G)))
     stream = [(node, data.draw(st.sampled_from(LABELS[:3]))) for node in order]
     options = {"kernel": kernel, "trace": "exact"}
