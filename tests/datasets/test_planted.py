@@ -59,7 +59,7 @@ def test_what_every_graph_keeps(partition):
 @pytest.mark.parametrize("directed", [True, False])
 def test_each_pair_is_drawn_as_often_as_it_should_be(directed):
     """Seeds are fixed, so this holds or fails for good."""
-    graphs, mean_degree = 4_000, 4.0
+    graphs, mean_degree = 1_500, 4.0
     drawn = np.array(
         [
             datasets.make_planted_partition(

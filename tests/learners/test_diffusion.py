@@ -236,7 +236,7 @@ def test_a_tiny_epsilon_gives_the_predictions_of_the_exact_kernel(data, G, kerne
 # Certificates
 
 
-@settings(max_examples=2000)
+@settings(max_examples=600)
 @given(trained_labelers(), st.data())
 def test_what_is_certain_is_the_label_of_the_exact_kernel(model, data):
     node = data.draw(st.sampled_from(list(learner_of(model).kernel.graph)))
@@ -523,9 +523,9 @@ class NoMemory:
 @pytest.mark.parametrize("stream", [True, False])
 def test_running_out_of_memory_in_a_push_loses_nothing(monkeypatch, arrays, stream):
     """The label is learned, and pushed on once there is memory: a star's centre needs more slots than there are."""
-    model = fastonl(nx.star_graph(9000), ["a", "b"], epsilon=1e-9)
+    model = fastonl(nx.star_graph(4200), ["a", "b"], epsilon=1e-9)
     model.learn_one(5, "a")  # which has reached all leaves
-    untouched = fastonl(nx.star_graph(9000), ["a", "b"], epsilon=1e-9)
+    untouched = fastonl(nx.star_graph(4200), ["a", "b"], epsilon=1e-9)
     with monkeypatch.context() as patch:
         patch.setattr(_diffusion, "np", NoMemory(arrays))
         with pytest.raises(MemoryError):
