@@ -224,7 +224,7 @@ def _add_experiment(parsers: Any) -> None:
         nargs="+",
         action="extend",
         type=lambda text: [name.strip() for name in text.split(",") if name.strip()],
-        help="datasets, and .npz files of graphs, to run it on (default: the paper's)",
+        help="datasets, and .npz files of graphs, to run it on (default: the paper's; where arrows matter, ogbn-arxiv)",
     )
     parser.add_argument(
         "--trials", metavar="N", type=_whole_number, help="runs of each task (default: 10, with --quick 2)"

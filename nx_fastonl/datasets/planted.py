@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Sequence
+from collections.abc import Hashable, Iterable, Sequence
 from math import isqrt
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from nx_fastonl._lib.checks import check_positive, check_whole, shortened
+from nx_fastonl._lib.seeds import as_seed
 from nx_fastonl.datasets._planted import draw_pairs
 from nx_fastonl.datasets.base import Dataset
 from nx_fastonl.datasets.loaders import dataset_of
@@ -83,13 +84,20 @@ def make_planted_partition(
     table = _checked_table(compatibility, len(counts), directed)
     probabilities = _probabilities(counts, table, check_positive("mean_degree", mean_degree), directed)
     starts = np.concatenate([[0], np.cumsum(counts)])
-    sources, targets = _pairs(starts, probabilities, directed, int(np.random.default_rng(seed).integers(2**63)))
+    sources, targets = _pairs(starts, probabilities, directed, _draw_seed(seed))
     graph = CSRGraph.from_edges(sources, targets, n=int(starts[-1]), directed=directed)
     labels: dict[Hashable, Hashable] = dict(enumerate(np.repeat(np.arange(len(counts)), counts).tolist()))
     return dataset_of("planted-partition", make_planted_partition, graph, labels, as_networkx)
 
 
+def _draw_seed(seed: int | np.random.Generator | None) -> int:
+    rng = seed if isinstance(seed, np.random.Generator) else np.random.default_rng(as_seed(seed))
+    return int(rng.integers(2**63))
+
+
 def _checked_sizes(sizes: Sequence[int]) -> NDArray[np.int64]:
+    if isinstance(sizes, str) or not isinstance(sizes, Iterable):
+        raise TypeError(f"sizes must be a sequence of whole numbers, got {shortened(sizes)}")
     checked = list(sizes)
     if not checked:
         raise ValueError("sizes is empty; it has the number of nodes of each label")
@@ -101,7 +109,10 @@ def _checked_sizes(sizes: Sequence[int]) -> NDArray[np.int64]:
 
 
 def _checked_table(compatibility: ArrayLike, k: int, directed: bool) -> NDArray[np.float64]:
-    table = np.array(compatibility, dtype=np.float64)
+    try:
+        table = np.array(compatibility, dtype=np.float64)
+    except (TypeError, ValueError) as error:
+        raise type(error)(f"compatibility must be a table of numbers, got {shortened(compatibility)}") from None
     if table.shape != (k, k):
         raise ValueError(f"compatibility must have a row and a column for each of {k} labels, got shape {table.shape}")
     for i, j in np.argwhere(~((table >= 0.0) & np.isfinite(table))).tolist():

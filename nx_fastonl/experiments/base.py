@@ -39,6 +39,8 @@ class Experiment:
         Takes all records; returns a small table.
     serial : bool
         Whether tasks run one at a time, since others at work would disturb what is measured.
+    quick : tuple of str
+        The graphs on which it runs for seconds, without a download.
     notes : callable
         Returns lines for the user, on what is left out for lack of a package.
 
@@ -59,4 +61,5 @@ class Experiment:
     picture: Callable[[pd.DataFrame, pd.DataFrame, Axes], object]
     summary: Callable[[pd.DataFrame], pd.DataFrame]
     serial: bool = False
+    quick: tuple[str, ...] = ("karate", "digits")
     notes: Callable[[], list[str]] = field(default_factory=lambda: list)

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 from nx_fastonl._lib.checks import check_jobs, check_whole, shortened
 from nx_fastonl.experiments import adaptive, directed, few_labels, half_known, labeling, pushes, tables
 from nx_fastonl.experiments.base import Experiment, Record, Task, Work
-from nx_fastonl.experiments.graphs import data_from, graph_keys, graph_name
+from nx_fastonl.experiments.graphs import PLANTED, data_from, graph_keys, graph_name
 from nx_fastonl.experiments.peers import missing_peers
 from nx_fastonl.experiments.pictures import draw_bands, draw_bars, draw_experiment, draw_hindsight, draw_rates
 from nx_fastonl.experiments.runner import run_tasks
@@ -24,7 +24,6 @@ __all__ = ["EXPERIMENTS", "run", "summary"]
 SMALL = ("political-blogs", "citeseer", "cora")
 LARGE = (*SMALL, "blogcatalog", "mnist-knn", "pubmed", "ogbn-arxiv")
 DIRECTED = ("ogbn-arxiv",)
-QUICK = ("karate", "digits")
 # All tasks are in memory before the first one runs.
 MAX_TRIALS = 100_000
 
@@ -126,6 +125,7 @@ EXPERIMENTS: dict[str, Experiment] = {
         title="What arrows add: the adaptive learner with them, without them, and other methods",
         table="mean accuracy, calibration error, coverage and size of 90 % sets, and seconds of the fastest trial",
         graphs=DIRECTED,
+        quick=(PLANTED,),
         tasks=directed.tasks,
         work=directed.measure,
         picture=partial(draw_bars, y="accuracy"),
@@ -135,6 +135,7 @@ EXPERIMENTS: dict[str, Experiment] = {
         title="Half of the labels known at once: against logistic regression on rows of the adjacency",
         table="mean accuracy over the other half, and seconds of CPU",
         graphs=DIRECTED,
+        quick=(PLANTED,),
         tasks=half_known.tasks,
         work=half_known.measure,
         picture=partial(draw_bars, y="accuracy"),
@@ -215,7 +216,7 @@ def run(
     check_whole("trials", trials, least=1, most=MAX_TRIALS)
     check_jobs("n_jobs", n_jobs)
     if graphs is None:
-        graphs = QUICK if quick else experiment.graphs
+        graphs = experiment.quick if quick else experiment.graphs
     chosen = graph_keys([graphs] if isinstance(graphs, str | os.PathLike) else graphs)
     if not chosen:
         raise ValueError("graphs is empty; leave it out to run on those of the paper")

@@ -23,6 +23,8 @@ from nx_fastonl.graph.csr import CSRGraph
 SUFFIX = ".npz"
 # A graph by this prefix is ogbn-arxiv with classes of years as labels; the file that follows has them.
 BY_YEAR = "arxiv-by-year="
+# A graph that is drawn: labels point to the next one, and from the last to the first.
+PLANTED = "planted"
 # The last year of each class; those after the last one are a class too.
 LAST_YEARS = (2013, 2015, 2017, 2018)
 
@@ -95,6 +97,10 @@ def _is_by_year(key: object) -> bool:
 def _load(key: str, folder: str | None, arrows: bool) -> tuple[CSRGraph, dict[Any, Any]]:
     if _is_file(key) and not _is_by_year(key):
         return _read(Path(key), arrows)
+    if key == PLANTED:
+        made = datasets.make_planted_partition([60] * 3, [[1, 4, 1], [1, 1, 4], [4, 1, 1]], mean_degree=8, seed=0)
+        pointed = cast(CSRGraph, made.graph)
+        return pointed if arrows else pointed.without_arrows(), made.labels
     if key == "ogbn-arxiv" or _is_by_year(key):  # the one dataset that has arrows
         data = datasets.fetch_ogbn_arxiv(directed=arrows, data_home=folder)
     else:

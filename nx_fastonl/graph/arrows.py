@@ -8,10 +8,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from nx_fastonl._lib.arrays import check_restored, frozen
+from nx_fastonl._lib.checks import WEIGHT_RANGE
 from nx_fastonl.graph._arrows import ArrowView, both_ways
 from nx_fastonl.graph._view import GraphView
 
-__all__ = ["Arrows"]
+__all__ = ["Arrows", "rows_both_ways"]
 
 # CSRGraph imports this module.
 Graph = Any
@@ -66,6 +67,13 @@ def rows_both_ways(
     """The rows of W + W^T, and what else `Arrows` takes. A self-loop counts twice, as two arcs between two nodes do."""
     indptr, indices, codes, out_weights, in_weights = both_ways(graph.indptr, graph.indices, graph.weights)
     weights = out_weights + in_weights if graph.weights is not None else None
+    if weights is not None and weights.max(initial=0.0) > WEIGHT_RANGE[1]:
+        e = int(weights.argmax())
+        u, v = int(np.searchsorted(indptr, e, "right")) - 1, int(indices[e])
+        raise ValueError(
+            f"the arcs between nodes {graph.nodes[u]!r} and {graph.nodes[v]!r} add up to {weights[e]:g}, and a weight "
+            f"may be at most {WEIGHT_RANGE[1]:g}: scale the weights"
+        )
     if weights is None and (codes == OUT + IN).any():
         weights = 1.0 + (codes == OUT + IN)
     return (indptr, indices, weights), (codes, out_weights, in_weights)
@@ -83,4 +91,8 @@ def _restored(
     size = len(graph.indices)
     check_restored(not graph.is_directed() and np.shape(codes) == (size,), "arrows")
     check_restored(np.shape(out_weights) == np.shape(in_weights) and np.shape(out_weights) in ((0,), (size,)), "arrows")
+    check_restored(bool(((codes >= OUT) & (codes <= OUT + IN)).all()), "arrows")
+    for way, weights in ((OUT, out_weights), (IN, in_weights)):
+        check_restored(bool(((weights > 0.0) == ((codes[: len(weights)] & way) > 0)).all()), "arrows")
+        check_restored(bool(np.isfinite(weights).all()), "arrows")
     return Arrows(graph, codes, out_weights, in_weights)

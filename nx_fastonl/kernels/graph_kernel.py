@@ -71,8 +71,8 @@ class GraphKernel:
     ) -> None:
         if graph.is_directed():
             raise nx.NetworkXNotImplemented(
-                "kernels are symmetric and need an undirected graph: CSRGraph.without_arrows, or A + A.T of a matrix, "
-                "adds up both arcs between two nodes"
+                "kernels are symmetric and need an undirected graph. CSRGraph.from_networkx(G).without_arrows(), or "
+                "A + A.T of a matrix, adds up both arcs between two nodes"
             )
         self.graph = graph
         self.name = full_name(name)

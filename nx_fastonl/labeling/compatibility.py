@@ -70,12 +70,8 @@ class Compatibility:
             object.__setattr__(self, name, values)
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return Compatibility, (
-            self.labels,
-            self.ratios,
-            self.counts,
-            self.directed,
-        )  # which makes the arrays read-only again
+        # Which makes the arrays read-only again.
+        return Compatibility, (self.labels, self.ratios, self.counts, self.directed)
 
     def __getitem__(self, pair: tuple[Hashable, Hashable]) -> float:
         if not isinstance(pair, tuple) or len(pair) != 2:
@@ -126,9 +122,13 @@ class Compatibility:
             yield sentence
 
     def _strongest(self) -> list[tuple[int, int]]:
-        """The pairs of labels whose ratios are furthest from 1 on a logarithmic scale, as far as they are shown."""
-        with np.errstate(divide="ignore"):  # 0 is infinitely far
-            distances = np.abs(np.log(self.ratios))
+        """The pairs of labels whose ratios are furthest from 1 on a logarithmic scale, as far as they are shown.
+
+        0 has no logarithm. Half an edge stands for no edge: then it is further, the more edges there are by chance.
+        """
+        by_chance = np.outer(self.counts.sum(axis=1), self.counts.sum(axis=0)) / max(self.counts.sum(), 1.0)
+        ratios = np.where(self.ratios == 0.0, np.minimum(0.5 / np.maximum(by_chance, 0.5), 1.0), self.ratios)
+        distances = np.abs(np.log(ratios))
         distances[np.isnan(distances)] = 0.0  # nothing is known
         # A sentence is about both directions: that which is further from chance comes first.
         said = (distances < distances.T) | np.tril(distances == distances.T, -1)

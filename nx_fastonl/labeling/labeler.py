@@ -8,7 +8,6 @@ import random
 import threading
 from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from itertools import islice
-from numbers import Integral
 from typing import Any, Literal, NamedTuple, Unpack
 
 import networkx as nx
@@ -17,6 +16,7 @@ from numpy.typing import NDArray
 
 from nx_fastonl._lib.checks import a_few, check_fraction, check_positive, check_whole, shortened
 from nx_fastonl._lib.progress import in_batches, with_progress
+from nx_fastonl._lib.seeds import as_seed
 from nx_fastonl.batch.rows import rows_of
 from nx_fastonl.graph.convert import as_csr_graph
 from nx_fastonl.labeling.certificates import CertifiedLabel
@@ -201,7 +201,7 @@ class OnlineNodeLabeler:
         self._graph, arrows = undirected_for(method, as_csr_graph(G, weight), direction)
         if predict not in ("argmax", "sample"):
             raise ValueError(f'predict must be "argmax" or "sample", got {predict!r}')
-        self._seed = _as_seed(seed)
+        self._seed = as_seed(seed)
         self._given = [] if classes is None else distinct_labels(classes)
         self._samples = predict == "sample"
         history = LabelHistory(len(self._graph), len(self._given))
@@ -214,7 +214,8 @@ class OnlineNodeLabeler:
     def __repr__(self) -> str:
         kernel = f", kernel={self._kernel!r}" if self._method in KERNEL_METHODS else ""
         learned = f"{self.n_learned} of {len(self._graph)} nodes learned"
-        return f"OnlineNodeLabeler(method={self._method!r}{kernel}): {len(self.classes)} labels, {learned}"
+        arrows = ", with arrows" if getattr(self._knowledge.learner, "arrows", None) is not None else ""
+        return f"OnlineNodeLabeler(method={self._method!r}{kernel}): {len(self.classes)} labels, {learned}{arrows}"
 
     def __getstate__(self) -> dict[str, Any]:
         return {name: value for name, value in self.__dict__.items() if name != "_lock"}
@@ -1071,13 +1072,3 @@ class OnlineNodeLabeler:
     def _draw(self, u: int, n_learned: int) -> float:
         """A random number between 0 and 1: the same for the same seed, node and number of labels learned."""
         return random.Random((self._seed << 64) | (u << 32) | n_learned).random()
-
-
-def _as_seed(seed: Any) -> int:
-    if seed is None or isinstance(seed, np.random.Generator):
-        return int(np.random.default_rng(seed).integers(2**63))
-    if isinstance(seed, bool) or not isinstance(seed, Integral):
-        raise TypeError(f"seed must be a whole number, a numpy Generator or None, got {shortened(seed)}")
-    if int(seed) < 0:
-        raise ValueError(f"seed must be at least 0, got {shortened(seed)}")
-    return int(seed)

@@ -11,9 +11,9 @@ from nx_fastonl.graph._arrows cimport IN, OUT
 from nx_fastonl.graph._view cimport GraphView
 from nx_fastonl.learners._diffusion cimport DiffusionRun
 from nx_fastonl.learners._history cimport LabelHistory, drop_label, record_label
-from nx_fastonl.learners._mixture cimport Forecast, Mixture, judge, mix, train
+from nx_fastonl.learners._mixture cimport Forecast, Mixture, conform, learn_confidence, mix, train
 from nx_fastonl.learners._neighbors cimport (
-    ALL_EDGES, IN_ARCS, OUT_ARCS, NeighborCounts, cell_of, count, read_counts, rebase, reserve_for, stamp_of,
+    ALL_EDGES, IN_ARCS, LANES, N_VIEWS, OUT_ARCS, NeighborCounts, cell_of, count, read_counts, rebase, reserve_for, stamp_of,
 )
 from nx_fastonl.learners._stream cimport Engine
 from nx_fastonl.push._system cimport SystemView, degree_of, pivot_of
@@ -37,8 +37,6 @@ cdef enum:
 # Ratios of counts are multiplied, at most this many before the logarithm is taken, and none is larger than this.
 cdef enum:
     MAX_FACTORS = 16
-    LANES = 8  # the most labels of a block of counts
-    N_VIEWS = 3
 cdef double LARGEST_FACTOR = 1e18
 # Votes smaller than this fraction of their sum, or of what a node's own label would give it, are rounding errors.
 ROUNDING = 1e-13
@@ -268,15 +266,17 @@ cdef class AdaptiveEngine(Engine):
 
     cdef void read_view(self, node_t u, int view) noexcept nogil:
         """The same for edges alone, or for arcs out or in; without the profile."""
-        cdef Py_ssize_t j, k = self.forecast.k, vote = self.places[view, VOTE], degree = self.places[view, DEGREE]
+        cdef Py_ssize_t j, side, k = self.forecast.k
+        cdef Py_ssize_t vote = self.places[view, VOTE], degree = self.places[view, DEGREE]
         cdef double one = stamp_of(self.counts, self.history.n_arrivals), size = 0.0
         cdef int cell
         read_counts(self.counts, u, k, view, self.around)
         if vote >= 0:
             for j in range(k):
                 self.forecast.features[vote, j] = self.around[j]
-            for j in range(self.counts.learned_weight.shape[1]):
-                size += self.counts.learned_weight[u, j]
+            for side in range(self.counts.learned_weight.shape[1]):
+                if view == ALL_EDGES or view == side + 1:
+                    size += self.counts.learned_weight[u, side]
             to_log_shares(self.forecast.features[vote], k, self.frequencies, self.log_frequencies, rounding * size)
         if self.places[view, COMPATIBILITY] >= 0:
             self.read_compatibility(u, view, self.forecast.features[self.places[view, COMPATIBILITY]], one)
@@ -453,10 +453,11 @@ cdef class AdaptiveEngine(Engine):
         return self.diffusions.settle(u) if self.diffusions is not None else 0
 
 
-def calibrate(AdaptiveEngine engine, const double[:, :, ::1] features, const int32_t[::1] labels):
+def calibrate(AdaptiveEngine engine, const double[:, :, ::1] features, const int32_t[::1] labels, bint told):
     """Learn how sure the mixture may be from what experts say of nodes whose labels were left out.
 
-    These labels are known at once: none fades before another.
+    Or, if that was told before, record how little the labels are expected. They are known at once: none fades before
+    another.
     """
     cdef Py_ssize_t i, e, j
     cdef Forecast forecast = engine.forecast
@@ -471,7 +472,10 @@ def calibrate(AdaptiveEngine engine, const double[:, :, ::1] features, const int
                 for j in range(forecast.k):
                     forecast.features[e, j] = features[i, e, j]
             mix(engine.mixture, forecast, engine.frequencies, engine.history)
-            judge(engine.mixture, forecast, labels[i])
+            if told:
+                conform(engine.mixture, forecast, labels[i])
+            else:
+                learn_confidence(engine.mixture, forecast, labels[i])
         engine.mixture.fading = fading
 
 

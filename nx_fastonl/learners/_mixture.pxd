@@ -30,6 +30,7 @@ cdef class Mixture:
     cdef double[::1] nonconformity  # of the true label of each arrival: see `record`
     cdef double[::1] offsets  # added to the scores of labels whose prior is known; empty otherwise
     cdef readonly int64_t n_steps  # entries of it that are used
+    cdef readonly int64_t n_fitted  # the first of them, which were left out in `fit`
     cdef double[:, ::1] factor  # scratch memory
     cdef double[::1] gradient
 
@@ -37,5 +38,6 @@ cdef class Mixture:
 cdef void mix(
     Mixture mixture, Forecast forecast, const double[::1] frequencies, LabelHistory history,
 ) noexcept nogil
-cdef void judge(Mixture mixture, Forecast forecast, Py_ssize_t y) noexcept nogil
+cdef void conform(Mixture mixture, Forecast forecast, Py_ssize_t y) noexcept nogil
+cdef void learn_confidence(Mixture mixture, Forecast forecast, Py_ssize_t y) noexcept nogil
 cdef void train(Mixture mixture, Forecast forecast, Py_ssize_t y) noexcept nogil

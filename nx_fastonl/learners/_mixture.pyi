@@ -13,6 +13,7 @@ class Forecast:
 @final
 class Mixture:
     n_steps: int
+    n_fitted: int
     def __init__(self, start: Sequence[float], precision: Sequence[float], half_life: float) -> None: ...
     @property
     def n_experts(self) -> int: ...

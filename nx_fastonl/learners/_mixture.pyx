@@ -1,7 +1,7 @@
 """A log-linear mixture of experts: its weights follow the log loss, and its probabilities are calibrated."""
 
 cimport cython
-from libc.math cimport INFINITY, exp, fabs, isfinite, log, sqrt
+from libc.math cimport INFINITY, ceil, exp, fabs, isfinite, log, sqrt
 
 import numpy as np
 
@@ -61,7 +61,7 @@ cdef class Mixture:
         self.calibration_precision = CALIBRATION_PRECISION * np.eye(2)
         self.nonconformity = np.zeros(64)
         self.offsets = np.empty(0)
-        self.n_steps = 0
+        self.n_steps = self.n_fitted = 0
         self.factor, self.gradient = np.zeros((n, n)), np.zeros(n)
 
     @property
@@ -75,7 +75,7 @@ cdef class Mixture:
 
     def fit(self, weights, precision):
         """Take weights that were learned otherwise, and the second derivative of the loss there."""
-        self.weights, self.precision = np.array(weights), np.array(precision)
+        self.weights, self.precision, self.n_fitted = np.array(weights), np.array(precision), self.n_steps
 
     def label_offsets(self, Py_ssize_t k):
         """What is added to the scores of k labels."""
@@ -100,9 +100,15 @@ cdef class Mixture:
 
         It follows the arrivals from `first` on: after one whose label was not in its set it grows by
         ``STEP * coverage``, after others it falls by ``STEP * (1 - coverage)``, down to 0. `start` is what it was.
+        Nodes that were left out in `fit` come first. They have no order: at most a fraction of 1 - coverage of them,
+        and of one node more, has a larger nonconformity than the threshold that they give.
         """
         cdef double threshold = start, step = STEP
-        cdef Py_ssize_t i
+        cdef Py_ssize_t i, rank
+        if first < self.n_fitted:
+            first = self.n_fitted
+            rank = min(<Py_ssize_t> ceil((first + 1) * coverage), first)
+            threshold = np.sort(self.nonconformity[:first])[rank - 1]
         for i in range(first, self.n_steps):
             if self.nonconformity[i] > threshold:
                 threshold += step * coverage
@@ -116,7 +122,7 @@ cdef class Mixture:
         self.precision[:] = other.precision
         self.calibration[:] = other.calibration
         self.calibration_precision[:] = other.calibration_precision
-        self.n_steps = other.n_steps
+        self.n_steps, self.n_fitted = other.n_steps, other.n_fitted
 
     def copy(self):
         return _restored(*self.__reduce__()[1])
@@ -125,11 +131,11 @@ cdef class Mixture:
         settings = (np.array(self.start), np.array(self.start_precision), self.fading)
         weights = (np.array(self.weights), np.array(self.precision))
         calibration = (np.array(self.calibration), np.array(self.calibration_precision))
-        told = (np.array(self.nonconformity[: self.n_steps]), np.array(self.offsets))
+        told = (np.array(self.nonconformity[: self.n_steps]), self.n_fitted, np.array(self.offsets))
         return _restored, (settings, (*weights, *calibration), *told)
 
 
-def _restored(settings, arrays, nonconformity, offsets):
+def _restored(settings, arrays, nonconformity, n_fitted, offsets):
     start, precision, fading = settings
     check_restored(np.shape(start) == np.shape(precision), "mixture")
     cdef Mixture mixture = Mixture(start, precision, 1.0)
@@ -138,10 +144,10 @@ def _restored(settings, arrays, nonconformity, offsets):
     n = mixture.n_experts
     check_restored(weights.shape == (n,) and precisions.shape == (n, n), "mixture")
     check_restored(calibration.shape == (2,) and calibration_precision.shape == (2, 2), "mixture")
-    check_restored(nonconformity.ndim == 1, "mixture")
+    check_restored(nonconformity.ndim == 1 and 0 <= n_fitted <= len(nonconformity), "mixture")
     mixture.weights, mixture.precision = weights, precisions
     mixture.calibration, mixture.calibration_precision = calibration, calibration_precision
-    mixture.nonconformity, mixture.n_steps = np.array(nonconformity), len(nonconformity)
+    mixture.nonconformity, mixture.n_steps, mixture.n_fitted = np.array(nonconformity), len(nonconformity), n_fitted
     mixture.offsets = np.array(offsets)
     return mixture
 
@@ -227,12 +233,22 @@ cdef void train(Mixture mixture, Forecast forecast, Py_ssize_t y) noexcept nogil
 
 cdef void judge(Mixture mixture, Forecast forecast, Py_ssize_t y) noexcept nogil:
     """Learn from a label how sure the forecast might have been. There must be room for one more arrival."""
+    conform(mixture, forecast, y)
+    learn_confidence(mixture, forecast, y)
+
+
+cdef void learn_confidence(Mixture mixture, Forecast forecast, Py_ssize_t y) noexcept nogil:
+    """Learn from a label how sure the forecast might have been of the best one."""
+    if y < forecast.k and forecast.k > 1 and forecast.reached:
+        train_calibration(mixture, logit_of_top(forecast), y == forecast.top)
+
+
+cdef void conform(Mixture mixture, Forecast forecast, Py_ssize_t y) noexcept nogil:
+    """Record how little the true label was expected. There must be room for one more arrival."""
     if y >= forecast.k:  # no expert could have known it
         record(mixture, UNKNOWN_LABEL)
         return
     record(mixture, 0.0 if y == forecast.top else 1.0 - forecast.probabilities[y])
-    if forecast.k > 1 and forecast.reached:
-        train_calibration(mixture, logit_of_top(forecast), y == forecast.top)
 
 
 cdef void record(Mixture mixture, double nonconformity) noexcept nogil:

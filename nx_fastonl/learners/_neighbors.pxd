@@ -13,6 +13,10 @@ cdef enum:
     ALL_EDGES = 0
     OUT_ARCS = 1
     IN_ARCS = 2
+    N_VIEWS = 3
+
+cdef enum:
+    LANES = 8  # the most labels of a block: a cache line
 
 
 @cython.final

@@ -14,7 +14,6 @@ from nx_fastonl.graph._view cimport GraphView
 from nx_fastonl.learners._history cimport LabelHistory, record_label
 
 cdef enum:
-    LANES = 8  # labels of a block: a cache line
     MIN_LANES = 2
     N_CELLS = 64  # of degrees: half an octave each
 cdef Py_ssize_t MIN_SLOTS = 4096
@@ -151,6 +150,7 @@ def _restored(tables, rows, sums, settings):
     learned_neighbors, learned_weight, slots, counts = (np.array(array) for array in rows)
     n_slots, n_labels, base = sums
     unit, half_life, scale = settings
+    check_restored(0.0 < unit < INFINITY and 0.0 < scale < INFINITY and half_life > 0.0, "counts")
     cdef NeighborCounts store = NeighborCounts(1, unit, half_life)
     store.scale = scale
     lanes = labels.size
@@ -160,7 +160,9 @@ def _restored(tables, rows, sums, settings):
     check_restored(labels.shape == (lanes,) and lanes > 0 and pair_sums.shape == (views, lanes), "counts")
     check_restored(pairs.shape == (views, lanes, lanes) and cells.shape == (views, N_CELLS, lanes), "counts")
     check_restored(learned_neighbors.shape == (n, views) and learned_weight.shape == (n, sides), "counts")
-    check_restored(0 < n_slots <= len(counts), "counts")
+    check_restored(counts.shape[1] in (MIN_LANES, 2 * MIN_LANES, LANES) and 0 < n_slots <= len(counts), "counts")
+    check_restored(all(np.isfinite(table).all() for table in (*tables, counts, learned_weight)), "counts")
+    check_restored(learned_neighbors.size == 0 or learned_neighbors.min() >= 0, "counts")
     check_restored(slots.size == 0 or (slots.min() >= 0 and slots.max() < n_slots), "counts")
     store.labels, store.pair_sums, store.pairs, store.cells = labels, pair_sums, pairs, cells
     store.counts, store.slots, store._slots = counts, slots, slots
@@ -328,7 +330,10 @@ cdef void clear_counts(NeighborCounts store, Py_ssize_t u, Py_ssize_t side) noex
 
 
 cdef void read_counts(NeighborCounts store, node_t u, Py_ssize_t k, int view, double[::1] row) noexcept nogil:
-    """Write the weight of the edges of node u to learned neighbours, by label. `row` has room for all lanes."""
+    """Write the weight of the edges of node u to learned neighbours, by label, up to a factor.
+
+    `row` has room for all lanes.
+    """
     cdef Py_ssize_t block, j, width = store.counts.shape[1]
     cdef int32_t first, second
     for block in range((k + width - 1) // width):
@@ -336,6 +341,3 @@ cdef void read_counts(NeighborCounts store, node_t u, Py_ssize_t k, int view, do
         second = store.slots[u, 1, block] if view == ALL_EDGES and store.slots.shape[1] > 1 else 0
         for j in range(width):
             row[block * width + j] = store.counts[first, j] + store.counts[second, j]
-    if view == ALL_EDGES and store.slots.shape[1] > 1:
-        for j in range(k):
-            row[j] *= store.scale

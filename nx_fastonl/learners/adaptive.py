@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import threading
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any, NamedTuple
 
@@ -22,7 +22,7 @@ from nx_fastonl.learners._mixture import Mixture
 from nx_fastonl.learners._neighbors import NeighborCounts
 from nx_fastonl.learners.base import Answers, Certificate, Learner, summing_to_one
 from nx_fastonl.learners.diffusion import Diffusion
-from nx_fastonl.learners.fitting import LeftOut, fit_weights, leave_out, solve_votes, votes_without
+from nx_fastonl.learners.fitting import FittedWeights, LeftOut, fit_weights, leave_out, solve_votes, votes_without
 from nx_fastonl.learners.proof import BoundedRow, prove
 from nx_fastonl.push._workspace import Workspace
 
@@ -113,12 +113,7 @@ class AdaptiveLearner(Learner):
             "dtype": dtype,
             "arrows": arrows,
         }
-        pointed = [name for name in ARROW_EXPERTS if name in experts] if arrows is not None else []
-        self.names = (
-            *(name + kind for name in kernels for kind in ("", " centred")),
-            *experts,
-            *(name + way for name in pointed for way in ARROW_NAMES),
-        )
+        self.names = _names(kernels, experts, arrows)
         self._places = _places(self.names, 1 if arrows is None else 3)
         self._diffuse(kernels)
         if arrows is None:
@@ -150,8 +145,10 @@ class AdaptiveLearner(Learner):
         masses = [np.array(mass, dtype=np.float64) for mass in state["_label_mass"]]
         check_restored(len(masses) == len(diffusions) and all(len(mass) >= history.k for mass in masses), "experts")
         check_restored(all(diffusion.store.lanes >= history.k for diffusion in diffusions), "experts")
-        check_restored(2 * len(diffusions) <= len(state["names"]), "experts")
-        arrows = state["arrows"]
+        arrows, experts = state["arrows"], state["_settings"]["experts"]
+        check_restored(set(experts) <= set(NEIGHBOR_EXPERTS) and len(set(experts)) == len(experts), "experts")
+        check_restored(len(diffusions) == len(state["_kernels"]), "experts")
+        check_restored(state["names"] == _names(state["_kernels"], experts, arrows), "experts")
         check_restored(counts.views == (1 if arrows is None else 3), "experts")
         check_restored(arrows is None or arrows.graph is state["graph"], "experts")
         places = _places(state["names"], counts.views)
@@ -251,9 +248,24 @@ class AdaptiveLearner(Learner):
             if len(left_out.rows) == 0:
                 return
             features = self._features_without(left_out, np.bincount(labels, minlength=self.k))
-            self.mixture.fit(*fit_weights(features, left_out.labels, self._start, FIT_PRECISION * self._precision))
-            with self._engine() as engine:
-                _adaptive.calibrate(engine, features, left_out.labels)
+            self._calibrate(features, left_out)
+            self.mixture.fit(*self._fit_weights(features, left_out.labels))
+
+    def _fit_weights(self, features: NDArray[np.float64], labels: NDArray[np.int32]) -> FittedWeights:
+        return fit_weights(features, labels, self._start, FIT_PRECISION * self._precision)
+
+    def _calibrate(self, features: NDArray[np.float64], left_out: LeftOut) -> None:
+        """Learn how sure the mixture may be of nodes from which its weights were not learned.
+
+        The folds are dealt into halves: each is judged by the weights that the other gives.
+        """
+        halves = [left_out.folds % 2 == half for half in (0, 1)]
+        fitted = [self._fit_weights(features[~half], left_out.labels[~half]) for half in halves]
+        with self._engine() as engine:
+            for told in (False, True):
+                for half, weights in zip(halves, fitted, strict=True):
+                    self.mixture.fit(*weights)
+                    _adaptive.calibrate(engine, features[half], left_out.labels[half], told)
 
     def _features_without(self, left_out: LeftOut, counts: NDArray[np.int64]) -> NDArray[np.float64]:
         """What experts say of known nodes whose labels are left out in turn."""
@@ -397,6 +409,13 @@ class AdaptiveLearner(Learner):
                 if name + way in weights:
                     weights[name] -= weights[name + way]
         return weights
+
+
+def _names(kernels: Iterable[str], experts: Sequence[str], arrows: Arrows | None) -> tuple[str, ...]:
+    """The experts in the order of the mixture's weights."""
+    diffused = (name + kind for name in kernels for kind in ("", " centred"))
+    pointed = [name for name in ARROW_EXPERTS if name in experts] if arrows is not None else []
+    return (*diffused, *experts, *(name + way for name in pointed for way in ARROW_NAMES))
 
 
 def _places(names: Sequence[str], views: int) -> NDArray[np.intp]:

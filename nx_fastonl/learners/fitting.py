@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import NamedTuple, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -11,7 +11,7 @@ from nx_fastonl.learners.diffusion import Diffusion
 from nx_fastonl.push.local import diagonal_entries
 from nx_fastonl.push.whole import solve_everywhere
 
-__all__ = ["LeftOut", "fit_weights", "leave_out", "solve_votes", "votes_without"]
+__all__ = ["FittedWeights", "LeftOut", "fit_weights", "leave_out", "solve_votes", "votes_without"]
 
 # What a solution may leave of each label's mass, which is 1 for each of its nodes.
 SOLVED_MASS = 1e-2
@@ -29,6 +29,10 @@ LEAST_LEFT_OUT, MOST_LEFT_OUT = 128, 1024
 DIAGONAL_EPSILON = 1e-4
 # Newton's method takes a handful of steps; each is halved until the loss falls, up to so often.
 MAX_STEPS, MAX_HALVINGS = 30, 15
+
+
+# Weights, and the second derivative of the loss there.
+FittedWeights: TypeAlias = tuple[NDArray[np.float64], NDArray[np.float64]]
 
 
 class LeftOut(NamedTuple):
@@ -117,7 +121,7 @@ def fit_weights(
     labels: NDArray[np.int32],
     start: NDArray[np.float64],
     precision: NDArray[np.float64],
-) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+) -> FittedWeights:
     """The weights of the least log loss, and its second derivative there.
 
     The loss of weights w is ``sum(precision (w - start)^2) / 2`` plus the sum over nodes of ``-log q[y]`` with

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import difflib
 import math
 from collections.abc import Callable, Iterable, Sequence
 from numbers import Real
@@ -238,9 +239,16 @@ def check_options(method: str, options: LabelerOptions) -> None:
     for option in options:
         if option not in METHOD_OPTIONS[method]:
             methods = [f'"{name}"' for name, names in METHOD_OPTIONS.items() if option in names]
-            hint = f"; it belongs to {', '.join(methods)}" if methods else ""
+            hint = f"; it belongs to {', '.join(methods)}" if methods else _like(option, method)
             takes = ", ".join(METHOD_OPTIONS[method]) or "none"
             raise TypeError(f"method {method!r} has no option {option}{hint}. Its options: {takes}")
+
+
+def _like(option: str, method: str) -> str:
+    """A hint to the parameter of a labeler that is spelled much like this."""
+    others = ("classes", "kernel", "smoothness", "method", "predict", "seed", "weight", "direction")
+    found = difflib.get_close_matches(option, (*METHOD_OPTIONS[method], *others), n=1, cutoff=0.7)
+    return f"; perhaps {found[0]} was meant" if found else ""
 
 
 def kernel_of(method: str, kernel: str | None) -> str:
@@ -261,12 +269,13 @@ def smoothness_of(method: str, smoothness: float | None, *, online: bool) -> flo
 
 def undirected_for(method: str, graph: CSRGraph, direction: str) -> tuple[CSRGraph, Arrows | None]:
     """The undirected graph that a method learns on, and the arrows of a directed one where it uses them."""
-    if direction not in ("use", "ignore"):
+    if not isinstance(direction, str) or direction not in ("use", "ignore"):
         raise ValueError(f'direction must be "use" or "ignore", got {shortened(direction)}')
     if not graph.is_directed():
         return graph, None
     if method == "adaptive" and direction == "use":
-        return graph.arrows.graph, graph.arrows
+        arrows = graph.arrows  # once: another thread may make others at the same time
+        return arrows.graph, arrows
     if method != "weighted-majority" and direction == "use":
         raise nx.NetworkXNotImplemented(
             f'method {method!r} needs an undirected graph, and this one is directed: direction="ignore" adds up the '
@@ -285,8 +294,7 @@ def make_learner(
     seed: int,
     options: LabelerOptions,
 ) -> Learner:
-    """The learner of this name; raises for an unknown one, and for options that are not its own."""
-    check_options(method, options)
+    """The learner of this name, whose options were checked by `check_options`."""
     parameters: Any = {name: value for name, value in options.items() if name in KERNEL_OPTIONS}
     name = kernel_of(method, kernel)
     if method == "adaptive":

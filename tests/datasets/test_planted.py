@@ -174,7 +174,10 @@ def test_as_networkx(directed, kind):
             ValueError,
             "mean_degree must be at most 12 with .* got 13.*: then every node with label 0 points to all with label 1",
         ),
-        ({"seed": -1}, ValueError, "expected non-negative integer"),
+        ({"seed": -1}, ValueError, "seed must be at least 0, got -1"),
+        ({"seed": "3"}, TypeError, "seed must be a whole number, a numpy Generator or None, got '3'"),
+        ({"sizes": 5}, TypeError, "sizes must be a sequence of whole numbers, got 5"),
+        ({"compatibility": [[1, 2], [3]]}, ValueError, "compatibility must be a table of numbers, got"),
     ],
 )
 def test_bad_arguments(changes, error, message):

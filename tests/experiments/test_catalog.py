@@ -1,3 +1,4 @@
+import dataclasses
 import os
 import subprocess
 import sys
@@ -9,7 +10,7 @@ import pytest
 
 import nx_fastonl as fo
 from nx_fastonl import datasets, experiments
-from nx_fastonl.experiments import catalog, labeling
+from nx_fastonl.experiments import labeling
 from tests.conftest import dataset
 
 mpl.use("Agg")
@@ -79,7 +80,8 @@ def test_kernels_run_with_the_smoothness_that_they_allow():
 
 
 def test_quick_needs_no_download_and_few_trials(tmp_path, monkeypatch):
-    monkeypatch.setattr(catalog, "QUICK", ("karate",))
+    quick = dataclasses.replace(experiments.EXPERIMENTS["epsilon"], quick=("karate",))
+    monkeypatch.setitem(experiments.EXPERIMENTS, "epsilon", quick)
     frame = experiments.run("epsilon", quick=True, out=tmp_path)
     assert frame["trial"].max() == 1
     assert set(files_in(tmp_path)) == {"epsilon-quick.csv", "epsilon-quick.png"}

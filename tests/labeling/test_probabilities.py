@@ -34,7 +34,7 @@ def make(monkeypatch):
 
     def make(G, classes=None, **options):
         with monkeypatch.context() as toy:
-            toy.setattr(labeler, "make_learner", lambda graph, arrows, history, *_: Counter(graph, history))
+            toy.setattr(labeler, "make_learner", lambda graph, *others: Counter(graph, others[1]))
             return fo.OnlineNodeLabeler(G, classes, **options)
 
     return make

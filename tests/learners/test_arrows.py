@@ -86,12 +86,51 @@ def test_counts_fade(data, G, k):
     assert_allclose(relative(features_of(model, nodes[u]))[2:], relative(expected)[2:], atol=1e-5)
 
 
+def test_counts_fade_for_long():
+    """So long that what is counted would overflow, if it were not divided now and then."""
+    G = nx.gnp_random_graph(450, 0.02, seed=3, directed=True)
+    A, labels = adjacency(G), {node: node % 3 for node in G}
+    model = fo.OnlineNodeLabeler(G, classes=range(3), smoothness=0.3, forgetting=1.0)
+    model.learn_many({node: label for node, label in labels.items() if node < 440})
+    rows = {node: label for node, label in labels.items() if node < 440}
+    stamps = {node: 2.0 ** (node + 1.0 - 440.0) for node in rows}
+    frequencies = oracles.label_frequencies(np.array(list(rows.values())), 3, np.array(list(stamps.values())))
+    for u in (0, 438, 439, 445):
+        expected = oracles.arrow_features(A, rows, u, 3, 0.3, frequencies, stamps)
+        assert_allclose(relative(features_of(model, u))[2:], relative(expected)[2:], atol=1e-4)
+
+
+def test_votes_along_light_arcs_are_seen_beside_heavy_ones():
+    A = np.zeros((4, 4))
+    A[0, 1], A[0, 3], A[2, 0] = 1.0, 3.0, 1e15
+    model = fo.OnlineNodeLabeler(sparse.csr_array(A), classes=range(3))
+    model.learn_many({1: 0, 2: 1, 3: 2})
+    out = features_of(model, 0)[[2, 7]].sum(axis=0)
+    expected = oracles._neighbor_features(A, {1: 0, 2: 1, 3: 2}, 0, 3, np.full(3, 1 / 3))[0]
+    assert_allclose(out - out.mean(), expected - expected.mean(), atol=1e-9)
+
+
+def test_weights_that_add_up_to_too_much_are_refused():
+    graph = fo.CSRGraph.from_edges([0, 1], [1, 0], [6e99, 6e99], directed=True)
+    with pytest.raises(ValueError, match=r"arcs between nodes 0 and 1 add up to 1.2e\+100"):
+        fo.OnlineNodeLabeler(graph)
+
+
+@pytest.mark.parametrize("name", ["vote", "profile out", "degree in"])
+def test_a_damaged_name_of_an_expert_is_refused(name):
+    model = fo.OnlineNodeLabeler(nx.DiGraph([(0, 1), (1, 2)])).fit({0: "a", 1: "b"})
+    damaged = pickle.dumps(model).replace(name.encode(), b"x" + name.encode()[1:])
+    with pytest.raises(ValueError, match="the pickle is damaged"):
+        pickle.loads(damaged)
+
+
 @settings(max_examples=60, deadline=None)
-@given(st.data(), digraphs(), st.sampled_from([2, 3]))
-def test_weights_of_arrows_start_at_nothing_and_move_more_slowly(data, G, k):
-    model = fo.OnlineNodeLabeler(G, classes=range(k))
+@given(st.data(), digraphs(), st.sampled_from([2, 3]), st.sampled_from([None, 5.0]))
+def test_weights_of_arrows_start_at_nothing_and_move_more_slowly(data, G, k, forgetting):
+    model = fo.OnlineNodeLabeler(G, classes=range(k), forgetting=forgetting)
     start = [0.5, 0.5, 0.0, 0.0, 0.2, 0.1, 0.0, *8 * [0.0]]
-    mixture = oracles.Mixture(start, [*7 * [10.0], *8 * [20.0]])
+    fading = 1.0 if forgetting is None else 0.5 ** (1.0 / forgetting)
+    mixture = oracles.Mixture(start, [*7 * [10.0], *8 * [20.0]], fading)
     for node, label in labels_of(G, k, data.draw).items():
         features = features_of(model, node)
         seen = np.isin(np.arange(k), list(model.labels.values()))

@@ -213,7 +213,7 @@ def test_the_push_from_a_node_sharpens_its_scores(karate):
 @settings(max_examples=200, deadline=None)
 @given(st.data(), small_graphs(), st.sampled_from(sorted(KERNELS)))
 def test_a_tiny_epsilon_gives_the_predictions_of_the_exact_kernel(data, G, kernel):
-    """Nodes are read more finely too, so that the diagonal of M is right up to a thousandth, and so are gradients."""
+    """Nodes are read more finely too, so that the diagonal of M is right up to a hundredth, and gradients too."""
     order = data.draw(st.permutations(list(G)))
     stream = [(node, data.draw(st.sampled_from(LABELS[:3]))) for node in order]
     options = {"kernel": kernel, "trace": "exact"}
@@ -226,7 +226,7 @@ def test_a_tiny_epsilon_gives_the_predictions_of_the_exact_kernel(data, G, kerne
         if label not in exact.classes:
             scores = np.append(scores, 0.0)
         psi = _relaxation.psi_of(learner_of(exact).gradients, scores, diagonal)
-        if np.abs(psi - (psi.max() - water_filling(psi).max())).min() < 1e-3:
+        if np.abs(psi - (psi.max() - water_filling(psi).max())).min() < 1e-2:
             return  # a label is about to get or to lose its probability: small errors decide which gradient is stored
         model.learn_one(node, label)
         exact.learn_one(node, label)

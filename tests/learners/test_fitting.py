@@ -1,5 +1,7 @@
 """Labels that are known at once: `fit` of the adaptive learner."""
 
+import math
+
 import networkx as nx
 import numpy as np
 import pytest
@@ -11,6 +13,7 @@ from scipy import optimize
 import nx_fastonl as fo
 from nx_fastonl.kernels.graph_kernel import GraphKernel
 from nx_fastonl.learners import fitting
+from nx_fastonl.learners._mixture import Mixture
 from nx_fastonl.learners.diffusion import Diffusion
 from tests import oracles
 from tests.seams import learner_of
@@ -243,3 +246,32 @@ def test_fit_is_more_accurate_than_a_stream_with_few_labels(real_graph, real_lab
             predicted = getattr(adaptive(G), how)(known).predict_many()
             right[how] += int((np.array(predicted) == labels).sum())
     assert right["fit"] > right["learn_many"]
+
+
+def test_sets_after_fit_cover_as_asked():
+    """Nodes that were left out say which labels are too improbable. Seeds are fixed: this holds or fails for good."""
+    covered = []
+    for seed in range(10):
+        made = fo.datasets.make_planted_partition(
+            [150] * 3, [[2, 1, 1], [1, 2, 1], [1, 1, 2]], mean_degree=6, seed=seed
+        )
+        order = np.random.default_rng(seed).permutation(450).tolist()
+        model = fo.OnlineNodeLabeler(made.graph).fit({node: made.labels[node] for node in order[:200]})
+        hidden = order[200:]
+        sets = model.predict_set_many(hidden, coverage=0.9)
+        covered.append(np.mean([made.labels[node] in found for node, found in zip(hidden, sets, strict=True)]))
+        assert model.predict_many(hidden) != [made.labels[node] for node in hidden]
+    assert 0.88 <= np.mean(covered) <= 0.93
+    assert min(covered) >= 0.8
+
+
+def test_the_threshold_of_sets_is_a_quantile_of_nodes_left_out():
+    mixture = Mixture([1.0], [10.0], math.inf)
+    restore, (settings_, arrays, _, _, offsets) = mixture.__reduce__()
+    scores = np.array([0.3, 0.9, 0.1, 0.5, 0.7])
+    fitted = restore(settings_, arrays, scores, 5, offsets)
+    assert fitted.threshold(0.5, 0.5, 0) == 0.5  # the third of five: with one node more, half of six
+    assert fitted.threshold(0.8, 0.8, 0) == 0.9
+    assert fitted.threshold(0.95, 0.95, 0) == 0.9  # at most the largest
+    later = restore(settings_, arrays, np.append(scores, [0.95, 0.0]), 5, offsets)
+    assert later.threshold(0.8, 0.8, 0) == pytest.approx(0.9 + 0.05 * 0.8 - 0.05 * 0.2)

@@ -38,6 +38,10 @@ def contents():
     ]
     found += [fo.OnlineNodeLabeler(G, method=method, seed=1).fit({0: "x", 5: "y"}) for method in METHODS]
     found.append(fo.OnlineNodeLabeler(G, ["x", "y"], method="fastonl", dtype="float32"))
+    arcs = nx.DiGraph([(0, 1), (1, 2), (2, 0), (2, 3), (4, 3)])
+    found.append(fo.OnlineNodeLabeler(arcs).fit({0: "x", 3: "y", 4: "y"}))
+    arcs.add_edge(3, 4, weight=2.5)
+    found.append(fo.OnlineNodeLabeler(arcs, ["x", "y", "z"], forgetting=3))
     pickled = [pickle.dumps(each, protocol=protocol) for each in found for protocol in (2, 5)]
     return [(content, payloads(content)) for content in pickled]
 
