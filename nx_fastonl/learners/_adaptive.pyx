@@ -319,20 +319,12 @@ cdef class AdaptiveEngine(Engine):
         1 + counts_v[y] / smoothing[y]. With arcs out, siblings are nodes that point to the same nodes as u; with arcs
         in, nodes that the same nodes point to.
         """
-        cdef Py_ssize_t view, j, block, e, v, k = self.forecast.k, n_views = self.places.shape[0]
+        cdef Py_ssize_t view, j, y, block, k = self.forecast.k, n_views = self.places.shape[0]
         cdef Py_ssize_t width = self.counts.counts.shape[1]
         cdef double smoothing = PROFILE_SMOOTHING * stamp_of(self.counts, self.history.n_arrivals)
         cdef double[::1] feature
         cdef Py_ssize_t n_known[N_VIEWS]
-        for view in range(N_VIEWS):
-            n_known[view] = 0
-        for e in range(self.graph.starts[u], self.graph.stops[u]):
-            v = self.graph.indices[e]
-            if v != u and self.counts.learned_neighbors[v, ALL_EDGES] > 0:
-                n_known[ALL_EDGES] += 1
-                if n_views > 1:
-                    n_known[OUT_ARCS] += self.leads(e, OUT) and self.counts.learned_neighbors[v, IN_ARCS] > 0
-                    n_known[IN_ARCS] += self.leads(e, IN) and self.counts.learned_neighbors[v, OUT_ARCS] > 0
+        self.count_known(u, n_known)
         self.forecast.reached |= n_known[ALL_EDGES] > 0
         for view in range(n_views):
             feature = self.forecast.features[self.places[view, PROFILE]]
@@ -340,13 +332,26 @@ cdef class AdaptiveEngine(Engine):
                 feature[j] = n_known[view] * self.log_frequencies[j]
         for block in range((k + width - 1) // width if n_known[ALL_EDGES] > 0 else 0):
             for j in range(width):
-                e = block * width + j
-                self.factors[j] = 1.0 / (smoothing * self.frequencies[e]) if e < k else 0.0
+                y = block * width + j
+                self.factors[j] = 1.0 / (smoothing * self.frequencies[y]) if y < k else 0.0
             self.add_profile(u, block)
         for view in range(n_views):
             feature = self.forecast.features[self.places[view, PROFILE]]
             for j in range(k if n_known[view] > 0 else 0):
                 feature[j] /= sqrt(<double> n_known[view])
+
+    cdef void count_known(self, node_t u, Py_ssize_t* n_known) noexcept nogil:
+        """Write how many neighbours of u, in each view, have learned neighbours of their own that look at them alike."""
+        cdef Py_ssize_t e, v, view
+        for view in range(N_VIEWS):
+            n_known[view] = 0
+        for e in range(self.graph.starts[u], self.graph.stops[u]):
+            v = self.graph.indices[e]
+            if v != u and self.counts.learned_neighbors[v, ALL_EDGES] > 0:
+                n_known[ALL_EDGES] += 1
+                if self.places.shape[0] > 1:
+                    n_known[OUT_ARCS] += self.leads(e, OUT) and self.counts.learned_neighbors[v, IN_ARCS] > 0
+                    n_known[IN_ARCS] += self.leads(e, IN) and self.counts.learned_neighbors[v, OUT_ARCS] > 0
 
     cdef inline bint leads(self, Py_ssize_t e, unsigned char way) noexcept nogil:
         """Whether there is an arc this way."""
