@@ -21,8 +21,13 @@ def enlarged(array: NDArray[Any], *shape: int, used: int | None = None) -> NDArr
 
 def frozen(array: NDArray[Any], dtype: Any) -> NDArray[Any]:
     """A copy that cannot be made writable again: compiled loops trust what was checked."""
-    copy: Any = np.array(array, dtype=dtype, order="C")
-    view: NDArray[Any] = np.frombuffer(memoryview(copy).toreadonly(), dtype=dtype).reshape(copy.shape)
+    return read_only(np.array(array, dtype=dtype, order="C"), dtype)
+
+
+def read_only(array: NDArray[Any], dtype: Any) -> NDArray[Any]:
+    """A view that cannot be made writable, of an array that nobody else has; a copy only where the type differs."""
+    own: Any = np.ascontiguousarray(array, dtype=dtype)
+    view: NDArray[Any] = np.frombuffer(memoryview(own).toreadonly(), dtype=dtype).reshape(own.shape)
     return view
 
 

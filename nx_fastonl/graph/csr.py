@@ -10,10 +10,11 @@ import networkx as nx
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from nx_fastonl._lib.arrays import frozen
+from nx_fastonl._lib.arrays import frozen, read_only
 from nx_fastonl._lib.checks import check_count, shortened
 from nx_fastonl._lib.pool import Lease, Pool
 from nx_fastonl.graph._check import find_fault
+from nx_fastonl.graph._edges import row_sums
 from nx_fastonl.graph._view import GraphView
 from nx_fastonl.graph.arrows import Arrows, rows_both_ways
 from nx_fastonl.graph.live import BACKEND_NAME, LiveGraph, live_graph
@@ -110,21 +111,43 @@ class CSRGraph:
             raise ValueError(f"indices must lie between 0 and {n - 1}, got {indices.min()} to {indices.max()}")
         if n > MAX_NODES:
             raise ValueError(f"a graph may have at most 2**31 - 1 nodes, got {n}")
+        self._name(nodes, n)
         self._directed = bool(directed)
+        self.indptr = read_only(indptr, np.int64)
+        self.indices = read_only(indices, np.int32)
+        self.weights = None if weights is None else self._checked_weights(weights)
+        self._check_rows()
+        self._finish()
+
+    @classmethod
+    def _made(cls, rows: Rows, nodes: Sequence[Hashable] | None, directed: bool) -> CSRGraph:
+        """The graph of rows that were made here, so that they are right and nobody else has them: nothing is copied."""
+        if len(rows.indptr) == 1:
+            raise nx.NetworkXPointlessConcept("the graph has no nodes; there is nothing to compute on")
+        graph = cls.__new__(cls)
+        graph._name(nodes, len(rows.indptr) - 1)
+        graph._directed = bool(directed)
+        graph.indptr, graph.indices = read_only(rows.indptr, np.int64), read_only(rows.indices, np.int32)
+        graph.weights = None if rows.weights is None else graph._checked_weights(rows.weights)
+        graph._finish()
+        return graph
+
+    def _name(self, nodes: Sequence[Hashable] | None, n: int) -> None:
         self._index: dict[Hashable, int] | None = None
         if nodes is None or (isinstance(nodes, range) and nodes == range(n)):
             self.nodes = range(n)
+            return
+        self.nodes = _node_tuple(nodes)
+        self._index = {node: u for u, node in enumerate(self.nodes)}
+        if not len(self.nodes) == len(self._index) == n:
+            names = f"{len(self.nodes)} names, {len(self._index)} of them different"
+            raise ValueError(f"nodes must name each of the {n} nodes once, got {names}")
+
+    def _finish(self) -> None:
+        if self.weights is None:
+            self.degrees = read_only(np.diff(self.indptr), np.float64)
         else:
-            self.nodes = _node_tuple(nodes)
-            self._index = {node: u for u, node in enumerate(self.nodes)}
-            if not len(self.nodes) == len(self._index) == n:
-                names = f"{len(self.nodes)} names, {len(self._index)} of them different"
-                raise ValueError(f"nodes must name each of the {n} nodes once, got {names}")
-        self.indptr = frozen(indptr, np.int64)
-        self.indices = frozen(indices, np.int32)
-        self.weights = None if weights is None else self._checked_weights(weights)
-        self.degrees = frozen(self._sum_rows(), np.float64)
-        self._check_rows()
+            self.degrees = read_only(row_sums(self.indptr, self.weights), np.float64)
         self._pools: dict[Any, Pool[Any]] = {}
         self._is_frozen = True
 
@@ -271,8 +294,7 @@ class CSRGraph:
             nodes = nodes if isinstance(nodes, range) else _node_tuple(nodes)
             n = len(nodes) if n is None else n
         check_count("n", n, least=0)
-        rows = rows_from_edges(sources, targets, weights, n, directed=directed)
-        return cls(*rows, nodes=nodes, directed=directed)
+        return cls._made(rows_from_edges(sources, targets, weights, n, directed=directed), nodes, directed)
 
     def __len__(self) -> int:
         return len(self.nodes)
@@ -637,13 +659,7 @@ class CSRGraph:
         check_weights(values, lambda e: (np.searchsorted(self.indptr, e, "right") - 1, self.indices[e]))
         if not (values > 0).all():
             raise ValueError("weights must be positive; leave edges of weight 0 out of the arrays")
-        return frozen(values, np.float64)
-
-    def _sum_rows(self) -> NDArray[np.float64]:
-        if self.weights is None:
-            return np.diff(self.indptr).astype(np.float64)
-        rows = np.repeat(np.arange(len(self)), np.diff(self.indptr))
-        return np.asarray(np.bincount(rows, self.weights, minlength=len(self)), dtype=np.float64)
+        return read_only(values, np.float64)
 
 
 def _node_tuple(nodes: Any) -> tuple[Hashable, ...]:

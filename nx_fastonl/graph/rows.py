@@ -11,6 +11,7 @@ from numpy.typing import ArrayLike, NDArray
 from nx_fastonl._lib.checks import WEIGHT_RANGE
 from nx_fastonl.graph._check import find_fault
 from nx_fastonl.graph._dicts import arrays_from_adjacency
+from nx_fastonl.graph._edges import sorted_rows
 
 MAX_NODES = np.iinfo(np.int32).max
 
@@ -71,12 +72,12 @@ def rows_from_edges(
     sources: ArrayLike, targets: ArrayLike, weights: ArrayLike | None, n: int | None, *, directed: bool
 ) -> Rows:
     """The rows of edges given by their ends; `n` is by default the largest end plus 1. Edges given twice add up."""
-    from scipy import sparse
-
-    rows, columns = integers(sources, "sources"), integers(targets, "targets")
-    values = np.ones(len(rows)) if weights is None else np.array(weights)
-    if values.ndim != 1 or not len(rows) == len(columns) == len(values):
-        shapes = (rows.shape, columns.shape, values.shape)
+    rows, columns = _ends(sources, "sources"), _ends(targets, "targets")
+    if rows.dtype != columns.dtype:
+        rows, columns = rows.astype(np.int64), columns.astype(np.int64)
+    values = np.empty(0) if weights is None else np.asarray(weights)
+    if values.ndim != 1 or len(rows) != len(columns) or (weights is not None and len(values) != len(rows)):
+        shapes = (rows.shape, columns.shape, (len(rows),) if weights is None else values.shape)
         raise ValueError(f"sources, targets and weights must be parallel, got shapes {shapes}")
     check_weights(values, lambda e: (rows[e], columns[e]))
     if n is None:
@@ -86,13 +87,15 @@ def rows_from_edges(
     for ends in (rows, columns):
         if len(ends) and not (ends.min() >= 0 and ends.max() < n):
             raise ValueError(f"edge ends must lie between 0 and {n - 1}, got {ends.min()} to {ends.max()}")
-    if not directed:
-        rows, columns = np.minimum(rows, columns), np.maximum(rows, columns)
-    matrix: Any = sparse.coo_array((values.astype(np.float64), (rows, columns)), shape=(n, n)).tocsr()
-    if not directed:  # mirrored after edges were added up, so that rounding does not depend on the direction
-        matrix = matrix + sparse.triu(matrix, 1, format="csr").T.tocsr()
-    matrix.eliminate_zeros()
-    return _rows_of(matrix)
+    indptr, indices, found = sorted_rows(rows, columns, np.ascontiguousarray(values, dtype=np.float64), n, directed)
+    return Rows(indptr, indices, None if (found == 1.0).all() else found)
+
+
+def _ends(values: ArrayLike, name: str) -> NDArray[np.integer]:
+    """The ends of edges as they are given, copied only where they are no array of integers side by side."""
+    if isinstance(values, np.ndarray) and values.ndim == 1 and values.dtype in (np.int32, np.int64):
+        return np.ascontiguousarray(values)
+    return integers(values, name)
 
 
 def _rows_of(matrix: Any) -> Rows:

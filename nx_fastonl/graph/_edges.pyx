@@ -1,0 +1,177 @@
+"""Edges given by their ends -> sorted rows, by a counting sort in two passes.
+
+The first pass puts every edge into the row of its target. The second walks these rows in order, and puts each edge into
+the row of its source. So rows are sorted, and edges that were given twice stand beside each other in the order given.
+"""
+
+from libc.stdint cimport int32_t, int64_t
+
+import numpy as np
+
+from nx_fastonl._lib.signals cimport is_poll_due, poll_signals
+from nx_fastonl._lib.typedefs cimport node_t, offset_t
+
+ctypedef fused end_t:
+    int32_t
+    int64_t
+
+
+def sorted_rows(
+    const end_t[::1] sources, const end_t[::1] targets, const double[::1] weights, Py_ssize_t n, bint directed,
+):
+    """The rows of edges as indptr, indices and weights; no weights where `weights` is empty and no edge is given twice.
+
+    Edges that are given twice are added up, in the order given, and left out if the sum is 0. An undirected edge stands
+    in the rows of both ends, a loop once. The ends were checked before. They are not copied: if another thread changes
+    them meanwhile, this raises.
+    """
+    cdef Py_ssize_t size
+    cdef bint weighted = weights.shape[0] > 0
+    cdef offset_t[::1] starts = np.zeros(n + 1, dtype=np.int64), reached = np.zeros(n, dtype=np.int64)
+    with nogil:
+        count_ends(sources, targets, directed, starts)
+        add_up(starts, reached)
+    size = starts[n]
+    cdef node_t[::1] ends = np.empty(size, dtype=np.int32)
+    cdef double[::1] end_weights = np.empty(size if weighted else 0)
+    with nogil:
+        scatter(sources, targets, weights, directed, starts, reached, ends, end_weights)
+
+    indptr, indices = np.zeros(n + 1, dtype=np.int64), np.empty(size, dtype=np.int32)
+    values = np.empty(size if weighted else 0)
+    cdef offset_t[::1] row_starts = indptr
+    cdef node_t[::1] rows = indices
+    cdef double[::1] row_weights = values
+    with nogil:
+        transpose(starts, ends, end_weights, row_starts, reached, rows, row_weights)
+    del ends, end_weights, starts, reached
+    if not weighted and has_twice(row_starts, rows):
+        values = np.ones(size)
+        row_weights = values
+    if len(values):
+        with nogil:
+            size = merge(row_starts, rows, row_weights)
+    del rows, row_weights
+    return indptr, _cut(indices, size), _cut(values, size if len(values) else 0)
+
+
+def row_sums(const offset_t[::1] indptr, const double[::1] weights):
+    """The sum of the weights of each row."""
+    cdef Py_ssize_t u, e
+    sums = np.zeros(indptr.shape[0] - 1)
+    cdef double[::1] sums_out = sums
+    with nogil:
+        for u in range(sums_out.shape[0]):
+            for e in range(indptr[u], indptr[u + 1]):
+                sums_out[u] += weights[e]
+    return sums
+
+
+def _cut(array, Py_ssize_t size):
+    """The first entries; in the same memory where they are all."""
+    return array if len(array) == size else array[:size].copy()
+
+
+cdef int count_ends(
+    const end_t[::1] sources, const end_t[::1] targets, bint directed, offset_t[::1] counts,
+) except -1 nogil:
+    """Count the edges of each node's row, one place further on."""
+    cdef Py_ssize_t e, n = counts.shape[0] - 1
+    cdef end_t u, v
+    for e in range(sources.shape[0]):
+        u, v = sources[e], targets[e]
+        if not (0 <= u < n and 0 <= v < n):
+            changed()
+        counts[v + 1] += 1
+        if not directed and u != v:
+            counts[u + 1] += 1
+        if is_poll_due(e, e + 1):
+            poll_signals()
+    return 0
+
+
+cdef void add_up(offset_t[::1] starts, offset_t[::1] reached) noexcept nogil:
+    """From the sizes of rows to where they start, twice: one copy moves on as rows are filled."""
+    cdef Py_ssize_t u
+    for u in range(reached.shape[0]):
+        starts[u + 1] += starts[u]
+        reached[u] = starts[u]
+
+
+cdef int scatter(
+    const end_t[::1] sources, const end_t[::1] targets, const double[::1] weights, bint directed,
+    const offset_t[::1] starts, offset_t[::1] reached, node_t[::1] ends, double[::1] end_weights,
+) except -1 nogil:
+    """Put each edge into the row of its target, and an undirected one into that of its source too."""
+    cdef Py_ssize_t e, n = reached.shape[0]
+    cdef end_t u, v
+    for e in range(sources.shape[0]):
+        u, v = sources[e], targets[e]
+        if not (0 <= u < n and 0 <= v < n) or reached[v] == starts[v + 1]:
+            changed()
+        ends[reached[v]] = <node_t> u
+        if weights.shape[0] > 0:
+            end_weights[reached[v]] = weights[e]
+        reached[v] += 1
+        if not directed and u != v:
+            if reached[u] == starts[u + 1]:
+                changed()
+            ends[reached[u]] = <node_t> v
+            if weights.shape[0] > 0:
+                end_weights[reached[u]] = weights[e]
+            reached[u] += 1
+        if is_poll_due(e, e + 1):
+            poll_signals()
+    return 0
+
+
+cdef int changed() except -1 nogil:
+    with gil:
+        raise ValueError("the edges were changed while they were read")
+
+
+cdef int transpose(
+    const offset_t[::1] starts, const node_t[::1] ends, const double[::1] end_weights, offset_t[::1] row_starts,
+    offset_t[::1] reached, node_t[::1] rows, double[::1] row_weights,
+) except -1 nogil:
+    cdef Py_ssize_t u, e, at
+    for e in range(ends.shape[0]):
+        row_starts[ends[e] + 1] += 1
+    add_up(row_starts, reached)
+    for u in range(reached.shape[0]):
+        for e in range(starts[u], starts[u + 1]):
+            at = reached[ends[e]]
+            rows[at] = <node_t> u
+            if end_weights.shape[0] > 0:
+                row_weights[at] = end_weights[e]
+            reached[ends[e]] = at + 1
+        if is_poll_due(starts[u], starts[u + 1]):
+            poll_signals()
+    return 0
+
+
+cdef bint has_twice(const offset_t[::1] starts, const node_t[::1] rows) noexcept nogil:
+    """Whether a sorted row lists a neighbour twice."""
+    cdef Py_ssize_t u, e
+    for u in range(starts.shape[0] - 1):
+        for e in range(starts[u] + 1, starts[u + 1]):
+            if rows[e] == rows[e - 1]:
+                return True
+    return False
+
+
+cdef Py_ssize_t merge(offset_t[::1] starts, node_t[::1] rows, double[::1] weights) noexcept nogil:
+    """Add up what a sorted row lists twice, and leave out sums of 0; return how many entries are left, at the front."""
+    cdef Py_ssize_t u, e, stop, size = 0, first = 0
+    for u in range(starts.shape[0] - 1):
+        e, stop, first = starts[u], starts[u + 1], size
+        starts[u] = first
+        while e < stop:
+            rows[size], weights[size] = rows[e], weights[e]
+            e += 1
+            while e < stop and rows[e] == rows[size]:
+                weights[size] += weights[e]
+                e += 1
+            size += weights[size] != 0.0
+    starts[starts.shape[0] - 1] = size
+    return size
