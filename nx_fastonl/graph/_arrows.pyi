@@ -18,3 +18,6 @@ class ArrowView:
 def both_ways(
     indptr: NDArray[np.integer], indices: NDArray[np.integer], weights: NDArray[np.float64] | None
 ) -> tuple[NDArray[np.int64], NDArray[np.int32], NDArray[np.uint8], NDArray[np.float64], NDArray[np.float64]]: ...
+def count_arcs(
+    indptr: NDArray[np.integer], codes: NDArray[np.uint8]
+) -> tuple[NDArray[np.int32], NDArray[np.int32]]: ...

@@ -3,6 +3,7 @@
 import numpy as np
 
 from nx_fastonl._lib.typedefs cimport node_t, offset_t
+from nx_fastonl.graph._edges cimport transpose
 
 
 cdef class ArrowView:
@@ -64,21 +65,14 @@ def both_ways(const offset_t[::1] indptr, const node_t[::1] indices, weights):
     return offsets_array, joined_array, codes_array, out_array, in_array
 
 
-cdef void transpose(
-    const offset_t[::1] indptr, const node_t[::1] indices, const double[::1] weights, offset_t[::1] starts,
-    offset_t[::1] reached, node_t[::1] sources, double[::1] source_weights,
-) noexcept nogil:
-    """List for each node the rows that name it, in their order; `starts` and `reached` are all zero."""
-    cdef Py_ssize_t n = indptr.shape[0] - 1, u, e, at
-    for e in range(indices.shape[0]):
-        starts[indices[e] + 1] += 1
-    for u in range(n):
-        starts[u + 1] += starts[u]
-        reached[u] = starts[u]
-    for u in range(n):
-        for e in range(indptr[u], indptr[u + 1]):
-            at = reached[indices[e]]
-            sources[at] = <node_t> u
-            if weights.shape[0] > 0:
-                source_weights[at] = weights[e]
-            reached[indices[e]] = at + 1
+def count_arcs(const offset_t[::1] indptr, const unsigned char[::1] codes):
+    """How many nodes each node points to, and how many point to it."""
+    cdef Py_ssize_t u, e
+    out_degrees, in_degrees = (np.zeros(indptr.shape[0] - 1, dtype=np.int32) for _ in range(2))
+    cdef node_t[::1] outward = out_degrees, inward = in_degrees
+    with nogil:
+        for u in range(outward.shape[0]):
+            for e in range(indptr[u], indptr[u + 1]):
+                outward[u] += (codes[e] & OUT) != 0
+                inward[u] += (codes[e] & IN) != 0
+    return out_degrees, in_degrees

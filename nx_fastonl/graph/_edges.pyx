@@ -134,6 +134,7 @@ cdef int transpose(
     const offset_t[::1] starts, const node_t[::1] ends, const double[::1] end_weights, offset_t[::1] row_starts,
     offset_t[::1] reached, node_t[::1] rows, double[::1] row_weights,
 ) except -1 nogil:
+    """List for each node the rows that name it, in their order; `row_starts` is all zero."""
     cdef Py_ssize_t u, e, at
     for e in range(ends.shape[0]):
         row_starts[ends[e] + 1] += 1

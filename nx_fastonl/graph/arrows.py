@@ -7,10 +7,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from nx_fastonl._lib.arrays import check_restored, frozen
+from nx_fastonl._lib.arrays import check_restored, read_only
 from nx_fastonl._lib.checks import WEIGHT_RANGE
-from nx_fastonl.graph._arrows import ArrowView, both_ways
+from nx_fastonl.graph._arrows import ArrowView, both_ways, count_arcs
 from nx_fastonl.graph._view import GraphView
+from nx_fastonl.graph.rows import Rows
 
 __all__ = ["Arrows", "rows_both_ways"]
 
@@ -48,22 +49,19 @@ class Arrows:
         in_weights: NDArray[np.float64],
     ) -> None:
         self.graph = graph
-        self.codes = frozen(codes, np.uint8)
-        self.out_weights, self.in_weights = frozen(out_weights, np.float64), frozen(in_weights, np.float64)
-        points_out = (self.codes & OUT) > 0
+        self.codes = read_only(codes, np.uint8)
+        self.out_weights, self.in_weights = read_only(out_weights, np.float64), read_only(in_weights, np.float64)
+        out_degrees, in_degrees = count_arcs(graph.indptr, self.codes)
         is_weighted = len(self.out_weights) > 0
-        self.mean_weight = float(self.out_weights[points_out].mean()) if is_weighted else 1.0
-        degrees = _sums(graph, points_out), _sums(graph, (self.codes & IN) > 0)
-        arrows = ArrowView(self.codes, self.out_weights, self.in_weights, *degrees)
+        self.mean_weight = float(self.out_weights.sum() / out_degrees.sum()) if is_weighted else 1.0
+        arrows = ArrowView(self.codes, self.out_weights, self.in_weights, out_degrees, in_degrees)
         self.view = GraphView(graph.indptr[:-1], graph.indptr[1:], graph.indices, graph.weights, graph.degrees, arrows)
 
     def __reduce__(self) -> tuple[Any, ...]:
         return _restored, (self.graph, self.codes, self.out_weights, self.in_weights)
 
 
-def rows_both_ways(
-    graph: Graph,
-) -> tuple[tuple[NDArray[Any], NDArray[Any], NDArray[np.float64] | None], tuple[NDArray[Any], ...]]:
+def rows_both_ways(graph: Graph) -> tuple[Rows, tuple[NDArray[Any], ...]]:
     """The rows of W + W^T, and what else `Arrows` takes. A self-loop counts twice, as two arcs between two nodes do."""
     indptr, indices, codes, out_weights, in_weights = both_ways(graph.indptr, graph.indices, graph.weights)
     weights = out_weights + in_weights if graph.weights is not None else None
@@ -76,18 +74,13 @@ def rows_both_ways(
         )
     if weights is None and (codes == OUT + IN).any():
         weights = 1.0 + (codes == OUT + IN)
-    return (indptr, indices, weights), (codes, out_weights, in_weights)
-
-
-def _sums(graph: Graph, flags: NDArray[np.bool_]) -> NDArray[np.int32]:
-    """How many entries of each row have a flag."""
-    before = np.concatenate([[0], np.cumsum(flags)])
-    return frozen(before[graph.indptr[1:]] - before[graph.indptr[:-1]], np.int32)
+    return Rows(indptr, indices, weights), (codes, out_weights, in_weights)
 
 
 def _restored(
     graph: Graph, codes: NDArray[np.uint8], out_weights: NDArray[np.float64], in_weights: NDArray[np.float64]
 ) -> Arrows:
+    codes, out_weights, in_weights = np.array(codes), np.array(out_weights), np.array(in_weights)
     size = len(graph.indices)
     check_restored(not graph.is_directed() and np.shape(codes) == (size,), "arrows")
     check_restored(np.shape(out_weights) == np.shape(in_weights) and np.shape(out_weights) in ((0,), (size,)), "arrows")

@@ -591,7 +591,7 @@ class CSRGraph:
     def arrows(self) -> Arrows:
         """A directed graph without its arrows, and which way they point."""
         rows, arrows = rows_both_ways(self)
-        return Arrows(CSRGraph(*rows, nodes=self.nodes), *arrows)
+        return Arrows(CSRGraph._made(rows, self.nodes, directed=False), *arrows)
 
     @cached_property
     def view(self) -> GraphView:

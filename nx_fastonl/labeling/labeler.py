@@ -160,8 +160,8 @@ class OnlineNodeLabeler:
     or 80 bytes. Single precision halves what a label takes. Beside its diffusion, ``"adaptive"`` takes 68 bytes per
     block of 8 labels for each node with a learned neighbour, and 20 bytes for each node. With arrows it takes twice as
     much for each node with learned neighbours on both sides, and 36 bytes for each node. W + W^T and its arrows are
-    made once for a CSRGraph and shared by all models on it: up to 13 bytes for each of its entries, 16 more where arcs
-    have weights.
+    made once for a CSRGraph and shared by all models on it: 24 bytes for each node and up to 13 for each of its
+    entries, 16 more where arcs have weights.
 
     References
     ----------
