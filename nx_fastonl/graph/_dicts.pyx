@@ -189,8 +189,12 @@ def dict_from_arrays(nodes, const node_t[::1] ids, const double[::1] values, bin
         for i in range(ids.shape[0]):
             if zeros or values[i] != 0.0:
                 PyDict_SetItem(result, <object> PyTuple_GET_ITEM(names, ids[i]), values[i])
-    else:
+    elif type(nodes) is range:
         for i in range(ids.shape[0]):
             if zeros or values[i] != 0.0:
                 PyDict_SetItem(result, ids[i], values[i])
+    else:  # names in arrays
+        for i, node in enumerate(nodes.at(np.asarray(ids))):
+            if zeros or values[i] != 0.0:
+                PyDict_SetItem(result, node, values[i])
     return result

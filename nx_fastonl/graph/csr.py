@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
-from functools import cached_property
+from functools import cached_property, partial
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import networkx as nx
@@ -18,6 +18,7 @@ from nx_fastonl.graph._edges import row_sums
 from nx_fastonl.graph._view import GraphView
 from nx_fastonl.graph.arrows import Arrows, rows_both_ways
 from nx_fastonl.graph.live import BACKEND_NAME, LiveGraph, live_graph
+from nx_fastonl.graph.names import ArrayNames, find_in_range, integer_names
 from nx_fastonl.graph.rows import MAX_NODES, Rows, check_weights, integers, rows_from_edges, rows_from_scipy
 
 if TYPE_CHECKING:
@@ -133,14 +134,18 @@ class CSRGraph:
         return graph
 
     def _name(self, nodes: Sequence[Hashable] | None, n: int) -> None:
-        self._index: dict[Hashable, int] | None = None
+        self._find: Callable[[Any], int | None]
         if nodes is None or (isinstance(nodes, range) and nodes == range(n)):
-            self.nodes = range(n)
+            self.nodes, self._find = range(n), partial(find_in_range, n)
             return
-        self.nodes = _node_tuple(nodes)
-        self._index = {node: u for u, node in enumerate(self.nodes)}
-        if not len(self.nodes) == len(self._index) == n:
-            names = f"{len(self.nodes)} names, {len(self._index)} of them different"
+        self.nodes = _sequence(nodes)
+        if isinstance(self.nodes, ArrayNames):
+            self._find, different = self.nodes.find, len(self.nodes)
+        else:
+            index = {node: u for u, node in enumerate(self.nodes)}
+            self._find, different = partial(_find_in_dict, index), len(index)
+        if not len(self.nodes) == different == n:
+            names = f"{len(self.nodes)} names, {different} of them different"
             raise ValueError(f"nodes must name each of the {n} nodes once, got {names}")
 
     def _finish(self) -> None:
@@ -291,7 +296,7 @@ class CSRGraph:
         CSRGraph with 3 nodes and 2 edges
         """
         if nodes is not None:
-            nodes = nodes if isinstance(nodes, range) else _node_tuple(nodes)
+            nodes = _sequence(nodes)
             n = len(nodes) if n is None else n
         check_count("n", n, least=0)
         return cls._made(rows_from_edges(sources, targets, weights, n, directed=directed), nodes, directed)
@@ -445,7 +450,7 @@ class CSRGraph:
         >>> fo.CSRGraph.from_networkx(nx.path_graph(["a", "b", "c"])).rows_of(["c", "a"])
         [2, 0]
         """
-        n = len(self.nodes) if self._index is None else 0
+        n = len(self.nodes) if isinstance(self.nodes, range) else 0
         return [node if type(node) is int and 0 <= node < n else self.index(node) for node in nodes]
 
     def neighbor_counts(self, rows: Any) -> NDArray[np.int64]:
@@ -616,7 +621,7 @@ class CSRGraph:
     @cached_property
     def has_float_nodes(self) -> bool:
         """Whether some node is a float, so that an array of floats may hold nodes."""
-        kinds = set() if isinstance(self.nodes, range) else set(map(type, self.nodes))
+        kinds = set(map(type, self.nodes)) if isinstance(self.nodes, tuple) else set()
         return any(issubclass(kind, float | np.floating) for kind in kinds)
 
     @cached_property
@@ -630,15 +635,6 @@ class CSRGraph:
     @cached_property
     def _self_loops(self) -> int:
         return int((self.indices == np.repeat(np.arange(len(self)), np.diff(self.indptr))).sum())
-
-    def _find(self, node: Any) -> int | None:
-        try:
-            if self._index is not None:
-                return self._index.get(node)
-            u = hash(node)  # an integer's hash is the integer; what equals it has the same hash, as in a dict
-        except TypeError:  # unhashable
-            return None
-        return u if 0 <= u < len(self.nodes) and bool(u == node) else None
 
     def _check_rows(self) -> None:
         fault = find_fault(self.indptr, self.indices, self.weights, symmetric=not self._directed)
@@ -662,12 +658,24 @@ class CSRGraph:
         return read_only(values, np.float64)
 
 
-def _node_tuple(nodes: Any) -> tuple[Hashable, ...]:
+def _sequence(nodes: Any) -> Sequence[Hashable]:
+    """Names that nobody can change: a range and names in arrays as they are, all others in a tuple."""
+    if isinstance(nodes, range | ArrayNames):
+        return nodes
     if isinstance(nodes, np.ndarray):
+        if nodes.ndim == 1 and nodes.dtype.kind == "i":
+            return integer_names(nodes)
         nodes = nodes.tolist()  # plain Python objects
     elif not hasattr(nodes, "__getitem__"):
         raise TypeError(f"nodes must be a sequence, whose order names the rows, got {type(nodes).__name__}")
     return tuple(nodes)
+
+
+def _find_in_dict(index: dict[Hashable, int], node: Any) -> int | None:
+    try:
+        return index.get(node)
+    except TypeError:  # unhashable
+        return None
 
 
 def csr_graph_of(live: LiveGraph, weight: str | None, *, recount: bool = False) -> CSRGraph:
