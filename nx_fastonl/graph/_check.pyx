@@ -1,8 +1,18 @@
 """One pass over the rows of a graph: no neighbour is listed twice, and undirected rows are symmetric."""
 
+from libc.stdint cimport uint32_t
+
 import numpy as np
 
+from nx_fastonl._lib.checks import WEIGHT_RANGE
+
+from nx_fastonl._lib.signals cimport poll_signals
 from nx_fastonl._lib.typedefs cimport node_t, offset_t
+
+cdef enum:
+    ROWS_PER_POLL = 1 << 16
+
+cdef double SMALLEST_WEIGHT = WEIGHT_RANGE[0], LARGEST_WEIGHT = WEIGHT_RANGE[1]
 
 
 cdef bint lists_twice(
@@ -107,3 +117,78 @@ def find_fault(const offset_t[::1] indptr, const node_t[::1] indices, weights, *
                 reached[:] = 0
                 match = rows_match(indptr, indices, values, reached, sources, source_weights)
     return None if match else "one-sided"
+
+
+def find_damage(
+    const offset_t[::1] indptr, const node_t[::1] indices, weights, const double[::1] degrees, name_offsets,
+    const node_t[::1] slots, Py_ssize_t name_size,
+):
+    """What in the arrays of a saved graph could lead a loop outside of an array, or on forever; None if nothing.
+
+    Offsets rise and stay inside, indices and slots are rows, weights are in range, and degrees are the sums of rows.
+    """
+    cdef const double[::1] values = np.empty(0) if weights is None else weights
+    cdef const offset_t[::1] offsets = np.zeros(1, dtype=np.int64) if name_offsets is None else name_offsets
+    cdef Py_ssize_t n = indptr.shape[0] - 1, u, end = 0 if name_offsets is None else name_size
+    cdef bint right
+    with nogil:
+        right = rise(indptr, indices.shape[0])
+    if not right:
+        return "the offsets of its rows do not rise from 0 to their end"
+    with nogil:
+        right = rise(offsets, end)
+    if not right:
+        return "the offsets of its names do not rise from 0 to their end"
+    with nogil:
+        right = lie_below(indices, n)
+    if not right:
+        return f"an edge leads to a node that is not there; its {n} nodes count from 0"
+    with nogil:
+        right = lie_below(slots, n + 1)
+    if not right:
+        return f"a slot of its names holds a row that is not there; its {n} rows count from 1"
+    for u in range(0, n, ROWS_PER_POLL):
+        with nogil:
+            right = sum_up(indptr, values, degrees, u, min(u + ROWS_PER_POLL, n))
+            poll_signals()
+        if not right:
+            return "a weight is out of range, or a degree is not the sum of its row"
+    return None
+
+
+cdef bint rise(const offset_t[::1] offsets, Py_ssize_t end) noexcept nogil:
+    cdef Py_ssize_t u, n = offsets.shape[0] - 1
+    cdef bint falls = False
+    for u in range(n):
+        falls |= offsets[u] > offsets[u + 1]
+    return not falls and offsets[0] == 0 and offsets[n] == end
+
+
+cdef bint lie_below(const node_t[::1] rows, Py_ssize_t n) noexcept nogil:
+    """Whether all lie from 0 to n - 1. Without a way out of the loop, the compiler compares many at once."""
+    cdef Py_ssize_t e
+    cdef uint32_t limit = <uint32_t> n
+    cdef bint outside = False
+    for e in range(rows.shape[0]):
+        outside |= <uint32_t> rows[e] >= limit
+    return not outside
+
+
+cdef bint sum_up(
+    const offset_t[::1] indptr, const double[::1] weights, const double[::1] degrees, Py_ssize_t first, Py_ssize_t last,
+) noexcept nogil:
+    """Whether the degrees of these rows are the sums of their weights, which are in range; 1 where there are none."""
+    cdef Py_ssize_t u, e
+    cdef double total
+    cdef bint wrong = False
+    if weights.shape[0] == 0:
+        for u in range(first, last):
+            wrong |= degrees[u] != <double> (indptr[u + 1] - indptr[u])
+        return not wrong
+    for u in range(first, last):
+        total = 0.0
+        for e in range(indptr[u], indptr[u + 1]):
+            wrong |= not (SMALLEST_WEIGHT <= weights[e] <= LARGEST_WEIGHT)
+            total += weights[e]
+        wrong |= degrees[u] != total
+    return not wrong

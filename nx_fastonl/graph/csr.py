@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
 from functools import cached_property, partial
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
+from weakref import WeakValueDictionary
 
 import networkx as nx
 import numpy as np
@@ -20,6 +23,7 @@ from nx_fastonl.graph.arrows import Arrows, rows_both_ways
 from nx_fastonl.graph.live import BACKEND_NAME, LiveGraph, live_graph
 from nx_fastonl.graph.names import ArrayNames, find_in_range, integer_names
 from nx_fastonl.graph.rows import MAX_NODES, Rows, check_weights, integers, rows_from_edges, rows_from_scipy
+from nx_fastonl.graph.storage import Verify, graph_fingerprint, open_graph, save_graph
 
 if TYPE_CHECKING:
     from scipy import sparse
@@ -71,7 +75,7 @@ class CSRGraph:
 
     See Also
     --------
-    CSRGraph.from_networkx, CSRGraph.from_scipy, CSRGraph.from_edges
+    CSRGraph.from_networkx, CSRGraph.from_scipy, CSRGraph.from_edges, CSRGraph.open
 
     Examples
     --------
@@ -153,6 +157,10 @@ class CSRGraph:
             self.degrees = read_only(np.diff(self.indptr), np.float64)
         else:
             self.degrees = read_only(row_sums(self.indptr, self.weights), np.float64)
+        self._close(path=None)
+
+    def _close(self, path: Path | None) -> None:
+        self._path = path
         self._pools: dict[Any, Pool[Any]] = {}
         self._is_frozen = True
 
@@ -301,6 +309,109 @@ class CSRGraph:
         check_count("n", n, least=0)
         return cls._made(rows_from_edges(sources, targets, weights, n, directed=directed), nodes, directed)
 
+    @classmethod
+    def open(cls, path: str | os.PathLike[str], *, verify: Verify = True) -> CSRGraph:
+        """Open a graph that `save` has saved. Its arrays stay on disk, and are read where they are needed.
+
+        Processes that open the same folder share its memory. The graph pickles as the path of the folder.
+
+        Parameters
+        ----------
+        path : path-like
+            The folder.
+        verify : {True, False, "checksum"}, default True
+            True makes sure, in one pass over the arrays, that no damage to them can lead outside of an array or to a
+            computation without end. It does not notice every change, such as that of an edge or a weight.
+            ``"checksum"`` does, and takes several times as long. False looks at the manifest and at sizes only. That
+            takes milliseconds however large the graph is, and is for folders that nobody else can write to: a damaged
+            one may crash Python.
+
+        Returns
+        -------
+        CSRGraph
+
+        Raises
+        ------
+        ValueError
+            If the folder is damaged, holds something else, or was saved by a newer version.
+        FileNotFoundError
+            If there is no such folder, or it was not saved completely.
+
+        See Also
+        --------
+        CSRGraph.save
+
+        Notes
+        -----
+        A folder is never changed while it is open: saving to it again puts other files there. Do not write to its
+        files by other means.
+
+        Examples
+        --------
+        >>> import tempfile
+        >>> import nx_fastonl as fo
+        >>> with tempfile.TemporaryDirectory() as folder:
+        ...     fo.CSRGraph.from_edges([0, 1], [1, 2]).save(f"{folder}/path")
+        ...     graph = fo.CSRGraph.open(f"{folder}/path")
+        >>> graph
+        CSRGraph with 3 nodes and 2 edges
+        """
+        return cls._mapped(Path(path), verify, None)
+
+    @classmethod
+    def _mapped(cls, path: Path, verify: Verify, fingerprint: str | None) -> CSRGraph:
+        """The graph that is saved there; it must have this fingerprint, if one is given."""
+        stored = open_graph(path, verify)
+        if fingerprint is not None and stored.fingerprint != fingerprint:
+            raise ValueError(
+                f"{path} holds another graph than before: its fingerprint is {stored.fingerprint[:12]}..., expected "
+                f"{fingerprint[:12]}..."
+            )
+        graph = cls.__new__(cls)
+        graph._name(stored.nodes, len(stored.degrees))
+        graph._directed, rows = stored.directed, stored.rows
+        graph.indptr, graph.indices = read_only(rows.indptr, np.int64), read_only(rows.indices, np.int32)
+        graph.weights = None if rows.weights is None else read_only(rows.weights, np.float64)
+        graph.degrees = read_only(stored.degrees, np.float64)
+        graph.__dict__.update(self_loops=stored.self_loops, fingerprint=stored.fingerprint)
+        graph._close(path.resolve())
+        return graph
+
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Save the graph to a folder, from which `open` maps it to memory.
+
+        The folder has an ``.npy`` file for each array, and a ``manifest.json`` with their checksums. If this is
+        interrupted, or the disk is full, then what was there before is still there, and whole. Processes that have
+        opened it keep what they have opened.
+
+        Parameters
+        ----------
+        path : path-like
+            The folder. It is made; if it holds a graph already, this takes its place.
+
+        Raises
+        ------
+        TypeError
+            If the name of a node cannot be saved: integers, texts, numbers, True, False and tuples of these can.
+        OSError
+            If the folder cannot be written, or has other files in it.
+
+        See Also
+        --------
+        CSRGraph.open
+
+        Examples
+        --------
+        >>> import tempfile
+        >>> import networkx as nx
+        >>> import nx_fastonl as fo
+        >>> with tempfile.TemporaryDirectory() as folder:
+        ...     fo.CSRGraph.from_networkx(nx.karate_club_graph()).save(f"{folder}/karate")
+        ...     fo.CSRGraph.open(f"{folder}/karate").degrees[0]
+        np.float64(42.0)
+        """
+        save_graph(self, Path(path))
+
     def __len__(self) -> int:
         return len(self.nodes)
 
@@ -320,6 +431,8 @@ class CSRGraph:
         super().__setattr__(name, value)
 
     def __reduce__(self) -> tuple[Any, ...]:
+        if self._path is not None:
+            return _reopened, (str(self._path), self.fingerprint)
         return _restored, (self.nodes, (self.indptr, self.indices, self.weights), self._directed)
 
     def is_directed(self) -> bool:
@@ -383,7 +496,7 @@ class CSRGraph:
         >>> fo.CSRGraph.from_edges([0, 1, 2], [1, 2, 2]).number_of_edges()
         3
         """
-        return len(self.indices) if self._directed else (len(self.indices) + self._self_loops) // 2
+        return len(self.indices) if self._directed else (len(self.indices) + self.self_loops) // 2
 
     def index(self, node: Hashable) -> int:
         """The row of `node`.
@@ -633,7 +746,13 @@ class CSRGraph:
         return frozen(components, np.int32)
 
     @cached_property
-    def _self_loops(self) -> int:
+    def fingerprint(self) -> str:
+        """What tells the graph from others: a SHA-256 of its rows, weights and names."""
+        return graph_fingerprint(self)
+
+    @cached_property
+    def self_loops(self) -> int:
+        """The number of self-loops."""
         return int((self.indices == np.repeat(np.arange(len(self)), np.diff(self.indptr))).sum())
 
     def _check_rows(self) -> None:
@@ -686,6 +805,17 @@ def csr_graph_of(live: LiveGraph, weight: str | None, *, recount: bool = False) 
 
 def _from_rows(nodes: Sequence[Hashable], rows: Rows, directed: bool) -> CSRGraph:
     return CSRGraph(*rows, nodes=nodes, directed=directed)
+
+
+# Graphs that pickles have opened, so that several of them share one.
+_reopened_graphs: WeakValueDictionary[tuple[str, str], CSRGraph] = WeakValueDictionary()
+
+
+def _reopened(path: str, fingerprint: str) -> CSRGraph:
+    graph = _reopened_graphs.get((path, fingerprint))
+    if graph is None:
+        graph = _reopened_graphs[path, fingerprint] = CSRGraph._mapped(Path(path), True, fingerprint)
+    return graph
 
 
 def _restored(

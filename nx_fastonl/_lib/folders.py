@@ -1,0 +1,321 @@
+"""Folders of arrays with a manifest: what was saved before or what is saved now, never something between.
+
+The files of arrays have names of their own each time, and ``manifest.json`` says which of them count. To save is to
+write new files, then to replace the manifest in one step, then to remove the old files. Whoever reads meanwhile has the
+old files or the new ones, and an array that is mapped to memory never changes.
+"""
+
+from __future__ import annotations
+
+import errno
+import hashlib
+import json
+import os
+import re
+import secrets
+import time
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager, suppress
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from nx_fastonl._lib.checks import shortened
+from nx_fastonl._lib.files import ABANDONED_AFTER, errors_name, write_file
+
+__all__ = ["Content", "Folder", "check_sums", "fingerprint_of", "open_folder", "write_folder"]
+
+MANIFEST = "manifest.json"
+# A manifest is read whole, and this is more than any has.
+LARGEST_MANIFEST = 1 << 28
+ARRAY_FILE = re.compile(r"[a-z_]+-[0-9a-f]{16}\.npy")
+BLOCK = 1 << 22
+# Tries to open a folder that others save to meanwhile.
+TRIES = 20
+
+
+class Content(NamedTuple):
+    """What a folder holds: a JSON-like dict and arrays. What is `derived` from them does not count as content."""
+
+    details: dict[str, Any]
+    arrays: dict[str, NDArray[Any]]
+    derived_details: dict[str, Any]
+    derived_arrays: dict[str, NDArray[Any]]
+
+
+class Folder(NamedTuple):
+    """A folder that was opened: its path, its content, a fingerprint of this, and the checksum of each array."""
+
+    path: Path
+    content: Content
+    fingerprint: str
+    checksums: dict[str, str]
+
+
+class DamagedError(ValueError):
+    """A saved folder is not as it was written."""
+
+    def __init__(self, path: Path, why: str) -> None:
+        super().__init__(f"{path} is damaged: {why}. Save it again, or take it from a backup")
+
+
+def fingerprint_of(kind: str, content: Content) -> str:
+    """What tells this content from any other: the same whenever and wherever it is saved."""
+    plain = {name: _plain(array) for name, array in content.arrays.items()}
+    return _fingerprint(kind, content.details, {name: _entry(array, _sha256(array)) for name, array in plain.items()})
+
+
+def write_folder(path: Path, kind: str, version: int, content: Content) -> str:
+    """Save the content to a folder, new or with other content of this kind; return its fingerprint.
+
+    If that fails, nothing has changed, and the error names the folder. A process that is killed may leave files behind
+    that no manifest names. The next one that saves to the folder removes them, if they are older than a day.
+    """
+    with errors_name(path):
+        folder = Path(os.path.realpath(path))  # a symbolic link keeps pointing to it
+        old = _old_files(folder, path, kind)
+        token, written = secrets.token_hex(8), []
+        is_new = not folder.is_dir()
+        if is_new:
+            folder.mkdir()
+        try:
+            entries: dict[str, dict[str, Any]] = {}
+            for name, array in {**content.arrays, **content.derived_arrays}.items():
+                file = folder / f"{name}-{token}.npy"
+                written.append(file)
+                plain = _plain(array)
+                entries[name] = {"file": file.name, **_entry(plain, _write_array(file, plain))}
+            _sync(folder)
+            own = {name: entries[name] for name in content.arrays}
+            fingerprint = _fingerprint(kind, content.details, own)
+            manifest = {
+                "format": kind,
+                "version": version,
+                "fingerprint": fingerprint,
+                "details": content.details,
+                "derived": content.derived_details,
+                "arrays": own,
+                "derived_arrays": {name: entries[name] for name in content.derived_arrays},
+            }
+            text = json.dumps({**manifest, "checksum": _digest(manifest)}, indent=1)
+            write_file(folder / MANIFEST, text.encode())
+        except BaseException:
+            if not _names(folder, token):  # an interrupt may come right after the manifest was replaced
+                for file in written:
+                    with suppress(OSError):
+                        file.unlink()
+                if is_new:
+                    with suppress(OSError):
+                        folder.rmdir()
+            raise
+        _sync(folder)
+        _remove(folder, old, keep={file.name for file in written})
+    return fingerprint
+
+
+def open_folder(path: Path, kind: str, version: int, *, in_memory: bool) -> Folder:
+    """What was saved to this folder: its arrays mapped, or read into memory and compared with their checksums."""
+    manifest: dict[str, Any] = {}
+    for _ in range(TRIES):
+        latest = _read_manifest(path, kind, version)
+        if latest == manifest:
+            break  # nobody has saved meanwhile: the file that is missing was there before
+        manifest = latest
+        try:
+            found = [_open_arrays(path, manifest[part], in_memory) for part in ("arrays", "derived_arrays")]
+        except FileNotFoundError:
+            continue
+        content = Content(manifest["details"], found[0], manifest["derived"], found[1])
+        entries = {**manifest["arrays"], **manifest["derived_arrays"]}
+        return Folder(
+            path, content, manifest["fingerprint"], {name: entry["sha256"] for name, entry in entries.items()}
+        )
+    raise DamagedError(path, "a file that its manifest names is missing")
+
+
+def check_sums(folder: Folder) -> None:
+    """Compare all arrays with their checksums."""
+    for name, array in {**folder.content.arrays, **folder.content.derived_arrays}.items():
+        if _sha256(array) != folder.checksums[name]:
+            raise DamagedError(folder.path, f"the checksum of its array {name} is wrong")
+
+
+def _plain(array: NDArray[Any]) -> NDArray[Any]:
+    """The array as it is written: rows one after another, the lowest byte of a number first."""
+    return np.ascontiguousarray(array, dtype=array.dtype.newbyteorder("<"))
+
+
+def _bytes(array: NDArray[Any]) -> memoryview:
+    content: Any = array
+    return memoryview(content).cast("B") if array.size else memoryview(b"")
+
+
+def _sha256(array: NDArray[Any]) -> str:
+    return hashlib.sha256(_bytes(array)).hexdigest()
+
+
+def _entry(array: NDArray[Any], sha256: str) -> dict[str, Any]:
+    return {"dtype": array.dtype.str, "shape": list(array.shape), "sha256": sha256}
+
+
+def _fingerprint(kind: str, details: Mapping[str, Any], entries: Mapping[str, Mapping[str, Any]]) -> str:
+    arrays = {name: [entry["dtype"], entry["shape"], entry["sha256"]] for name, entry in entries.items()}
+    return _digest({"format": kind, "details": details, "arrays": arrays})
+
+
+def _digest(value: Any) -> str:
+    return hashlib.sha256(json.dumps(value, sort_keys=True).encode()).hexdigest()
+
+
+def _write_array(file: Path, array: NDArray[Any]) -> str:
+    """Write a file that ``np.load`` reads, down to the disk; return the SHA-256 of the array's bytes."""
+    checksum = hashlib.sha256()
+    content = _bytes(array)
+    with file.open("xb") as stream:
+        np.lib.format.write_array_header_1_0(stream, np.lib.format.header_data_from_array_1_0(array))
+        for start in range(0, len(content), BLOCK):
+            block = content[start : start + BLOCK]
+            checksum.update(block)
+            stream.write(block)
+        stream.flush()
+        os.fsync(stream.fileno())
+    return checksum.hexdigest()
+
+
+def _sync(folder: Path) -> None:
+    """Let the names of the files in a folder survive a power failure, where the system can promise that."""
+    with suppress(OSError):  # Windows opens no folders
+        handle = os.open(folder, os.O_RDONLY)
+        try:
+            os.fsync(handle)
+        finally:
+            os.close(handle)
+
+
+def _old_files(folder: Path, path: Path, kind: str) -> list[str]:
+    """The files that the manifest of an existing folder names. Raises if the folder has another purpose."""
+    if not folder.exists():
+        if not folder.parent.is_dir():
+            raise FileNotFoundError(errno.ENOENT, f"there is no folder {path.parent} to save in")
+        return []
+    if not folder.is_dir():
+        raise FileExistsError(errno.EEXIST, "is a file; name a folder, which may not exist yet")
+    if not (folder / MANIFEST).exists():
+        others = [entry.name for entry in folder.iterdir() if not _is_ours(entry.name)]
+        if others:
+            raise FileExistsError(errno.EEXIST, f"has other files, such as {min(others)}; name a new folder")
+        return []
+    try:
+        manifest = _read_json(folder)
+    except ValueError:
+        manifest = {}
+    if manifest.get("format") != kind:
+        found = shortened(manifest.get("format", "something else"))
+        raise FileExistsError(errno.EEXIST, f"holds {found}, which is not replaced by {kind!r}; name another folder")
+    parts = [manifest.get(part) for part in ("arrays", "derived_arrays")]
+    entries = [entry for part in parts if isinstance(part, dict) for entry in part.values()]
+    names = [entry.get("file") for entry in entries if isinstance(entry, dict)]
+    return [name for name in names if isinstance(name, str) and ARRAY_FILE.fullmatch(name)]
+
+
+def _is_ours(name: str) -> bool:
+    return bool(ARRAY_FILE.fullmatch(name)) or name.startswith(".nx-fastonl-")
+
+
+def _names(folder: Path, token: str) -> bool:
+    """Whether the manifest names files with this token."""
+    try:
+        return token in (folder / MANIFEST).read_text()
+    except (OSError, ValueError):
+        return False
+
+
+def _remove(folder: Path, old: list[str], keep: set[str]) -> None:
+    """Remove the files of the manifest before, and those that a killed process left a day ago or earlier."""
+    for name in old:
+        with suppress(OSError):  # a file that is mapped cannot be removed on Windows
+            (folder / name).unlink()
+    now = time.time()
+    for file in folder.glob("*.npy"):
+        with suppress(OSError):
+            is_old = now - file.lstat().st_mtime > ABANDONED_AFTER
+            if is_old and file.name not in keep and ARRAY_FILE.fullmatch(file.name):
+                file.unlink()
+
+
+def _read_json(path: Path) -> dict[str, Any]:
+    with (path / MANIFEST).open("rb") as file:
+        text = file.read(LARGEST_MANIFEST + 1)
+    try:
+        found = json.loads(text) if len(text) <= LARGEST_MANIFEST else None
+    except (ValueError, RecursionError):
+        found = None
+    if not isinstance(found, dict):
+        raise DamagedError(path, f"its {MANIFEST} is not as it was written")
+    return found
+
+
+def _read_manifest(path: Path, kind: str, version: int) -> dict[str, Any]:
+    with errors_name(path):
+        if not path.is_dir():
+            if path.exists():
+                raise NotADirectoryError(errno.ENOTDIR, f"is a file; expected a folder that holds {kind!r}")
+            raise FileNotFoundError(errno.ENOENT, "no such folder")
+        if not (path / MANIFEST).exists():
+            raise FileNotFoundError(errno.ENOENT, f"has no {MANIFEST}: nothing was saved to it, or not completely")
+        manifest = _read_json(path)
+    if manifest.get("format") != kind:
+        raise ValueError(f"{path} holds {shortened(manifest.get('format'))}, expected {kind!r}")
+    found = manifest.get("version")
+    if not isinstance(found, int) or found < 1:
+        raise DamagedError(path, f"its version is {shortened(found)}")
+    if found > version:
+        raise ValueError(
+            f"{path} was saved by a newer nx_fastonl, in version {found} of its format; this one reads versions up to "
+            f"{version}: pip install --upgrade nx-fastonl"
+        )
+    checksum = manifest.pop("checksum", None)
+    if checksum != _digest(manifest):
+        raise DamagedError(path, f"its {MANIFEST} is not as it was written")
+    return manifest
+
+
+def _open_arrays(path: Path, entries: Mapping[str, Mapping[str, Any]], in_memory: bool) -> dict[str, NDArray[Any]]:
+    arrays: dict[str, NDArray[Any]] = {}
+    for name, entry in entries.items():
+        with _damage(path, name):
+            file, dtype, shape = str(entry["file"]), np.dtype(entry["dtype"]), tuple(map(int, entry["shape"]))
+            if not ARRAY_FILE.fullmatch(file) or dtype.hasobject or min(shape, default=0) < 0:
+                raise ValueError("its entry in the manifest is wrong")
+            arrays[name] = _open_array(path / file, dtype, shape, in_memory)
+            if in_memory and _sha256(arrays[name]) != entry["sha256"]:
+                raise ValueError("its checksum is wrong")
+    return arrays
+
+
+@contextmanager
+def _damage(path: Path, name: str) -> Iterator[None]:
+    try:
+        yield
+    except (ValueError, TypeError, KeyError, OverflowError) as error:
+        raise DamagedError(path, f"array {name}: {error}") from error
+
+
+def _open_array(file: Path, dtype: np.dtype[Any], shape: tuple[int, ...], in_memory: bool) -> NDArray[Any]:
+    with file.open("rb") as stream:
+        if np.lib.format.read_magic(stream) != (1, 0):
+            raise ValueError("its file is of an unknown version")
+        found = np.lib.format.read_array_header_1_0(stream)
+        if found != (shape, False, dtype):
+            raise ValueError(f"its file has {found[2]} of shape {found[0]}, expected {dtype} of shape {shape}")
+        start, size = stream.tell(), int(np.prod(shape, dtype=object)) * dtype.itemsize
+        length = os.fstat(stream.fileno()).st_size
+        if length != start + size:
+            raise ValueError(f"its file has {length:,} bytes, expected {start + size:,}")
+        if size == 0:
+            return np.empty(shape, dtype)
+        if in_memory:
+            return np.fromfile(stream, dtype, size // dtype.itemsize).reshape(shape)
+        return np.asarray(np.memmap(stream, dtype, "r", start, shape))
