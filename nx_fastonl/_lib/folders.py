@@ -14,7 +14,7 @@ import os
 import re
 import secrets
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -25,12 +25,21 @@ from numpy.typing import NDArray
 from nx_fastonl._lib.checks import shortened
 from nx_fastonl._lib.files import ABANDONED_AFTER, errors_name, write_file
 
-__all__ = ["Content", "Folder", "check_sums", "fingerprint_of", "open_folder", "write_folder"]
+__all__ = [
+    "Content",
+    "DamagedError",
+    "Folder",
+    "check_sums",
+    "fingerprint_of",
+    "open_folder",
+    "read_arrays",
+    "write_folder",
+]
 
 MANIFEST = "manifest.json"
 # A manifest is read whole, and this is more than any has.
 LARGEST_MANIFEST = 1 << 28
-ARRAY_FILE = re.compile(r"[a-z_]+-[0-9a-f]{16}\.npy")
+ARRAY_FILE = re.compile(r"[a-z0-9_]+-[0-9a-f]{16}\.npy")
 BLOCK = 1 << 22
 # Tries to open a folder that others save to meanwhile.
 TRIES = 20
@@ -115,8 +124,8 @@ def write_folder(path: Path, kind: str, version: int, content: Content) -> str:
     return fingerprint
 
 
-def open_folder(path: Path, kind: str, version: int, *, in_memory: bool) -> Folder:
-    """What was saved to this folder: its arrays mapped, or read into memory and compared with their checksums."""
+def open_folder(path: Path, kind: str, version: int) -> Folder:
+    """What was saved to this folder, its arrays mapped to memory. Their content is not looked at."""
     manifest: dict[str, Any] = {}
     for _ in range(TRIES):
         latest = _read_manifest(path, kind, version)
@@ -124,7 +133,7 @@ def open_folder(path: Path, kind: str, version: int, *, in_memory: bool) -> Fold
             break  # nobody has saved meanwhile: the file that is missing was there before
         manifest = latest
         try:
-            found = [_open_arrays(path, manifest[part], in_memory) for part in ("arrays", "derived_arrays")]
+            found = [_open_arrays(path, manifest[part]) for part in ("arrays", "derived_arrays")]
         except FileNotFoundError:
             continue
         content = Content(manifest["details"], found[0], manifest["derived"], found[1])
@@ -138,8 +147,20 @@ def open_folder(path: Path, kind: str, version: int, *, in_memory: bool) -> Fold
 def check_sums(folder: Folder) -> None:
     """Compare all arrays with their checksums."""
     for name, array in {**folder.content.arrays, **folder.content.derived_arrays}.items():
-        if _sha256(array) != folder.checksums[name]:
-            raise DamagedError(folder.path, f"the checksum of its array {name} is wrong")
+        _check_sum(folder, name, array)
+
+
+def read_arrays(folder: Folder, names: Iterable[str]) -> dict[str, NDArray[Any]]:
+    """Copies of these arrays in memory, compared with their checksums."""
+    copies = {name: np.array(folder.content.arrays[name]) for name in names}
+    for name, array in copies.items():
+        _check_sum(folder, name, array)
+    return copies
+
+
+def _check_sum(folder: Folder, name: str, array: NDArray[Any]) -> None:
+    if _sha256(array) != folder.checksums[name]:
+        raise DamagedError(folder.path, f"the checksum of its array {name} is wrong")
 
 
 def _plain(array: NDArray[Any]) -> NDArray[Any]:
@@ -282,16 +303,14 @@ def _read_manifest(path: Path, kind: str, version: int) -> dict[str, Any]:
     return manifest
 
 
-def _open_arrays(path: Path, entries: Mapping[str, Mapping[str, Any]], in_memory: bool) -> dict[str, NDArray[Any]]:
+def _open_arrays(path: Path, entries: Mapping[str, Mapping[str, Any]]) -> dict[str, NDArray[Any]]:
     arrays: dict[str, NDArray[Any]] = {}
     for name, entry in entries.items():
         with _damage(path, name):
             file, dtype, shape = str(entry["file"]), np.dtype(entry["dtype"]), tuple(map(int, entry["shape"]))
             if not ARRAY_FILE.fullmatch(file) or dtype.hasobject or min(shape, default=0) < 0:
                 raise ValueError("its entry in the manifest is wrong")
-            arrays[name] = _open_array(path / file, dtype, shape, in_memory)
-            if in_memory and _sha256(arrays[name]) != entry["sha256"]:
-                raise ValueError("its checksum is wrong")
+            arrays[name] = _open_array(path / file, dtype, shape)
     return arrays
 
 
@@ -303,7 +322,7 @@ def _damage(path: Path, name: str) -> Iterator[None]:
         raise DamagedError(path, f"array {name}: {error}") from error
 
 
-def _open_array(file: Path, dtype: np.dtype[Any], shape: tuple[int, ...], in_memory: bool) -> NDArray[Any]:
+def _open_array(file: Path, dtype: np.dtype[Any], shape: tuple[int, ...]) -> NDArray[Any]:
     with file.open("rb") as stream:
         if np.lib.format.read_magic(stream) != (1, 0):
             raise ValueError("its file is of an unknown version")
@@ -316,6 +335,4 @@ def _open_array(file: Path, dtype: np.dtype[Any], shape: tuple[int, ...], in_mem
             raise ValueError(f"its file has {length:,} bytes, expected {start + size:,}")
         if size == 0:
             return np.empty(shape, dtype)
-        if in_memory:
-            return np.fromfile(stream, dtype, size // dtype.itemsize).reshape(shape)
         return np.asarray(np.memmap(stream, dtype, "r", start, shape))

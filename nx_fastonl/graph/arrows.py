@@ -57,6 +57,12 @@ class Arrows:
         arrows = ArrowView(self.codes, self.out_weights, self.in_weights, out_degrees, in_degrees)
         self.view = GraphView(graph.indptr[:-1], graph.indptr[1:], graph.indices, graph.weights, graph.degrees, arrows)
 
+    def rows_out(self) -> Rows:
+        """The rows of W, as they were given."""
+        out = (self.codes & OUT) > 0
+        indptr = np.concatenate([[0], np.cumsum(out)])[self.graph.indptr]
+        return Rows(indptr, self.graph.indices[out], self.out_weights[out] if len(self.out_weights) else None)
+
     def __reduce__(self) -> tuple[Any, ...]:
         return _restored, (self.graph, self.codes, self.out_weights, self.in_weights)
 

@@ -23,7 +23,7 @@ from nx_fastonl.graph.arrows import Arrows, rows_both_ways
 from nx_fastonl.graph.live import BACKEND_NAME, LiveGraph, live_graph
 from nx_fastonl.graph.names import ArrayNames, find_in_range, integer_names
 from nx_fastonl.graph.rows import MAX_NODES, Rows, check_weights, integers, rows_from_edges, rows_from_scipy
-from nx_fastonl.graph.storage import Verify, graph_fingerprint, open_graph, save_graph
+from nx_fastonl.graph.storage import StoredGraph, Verify, graph_fingerprint, open_graph, save_graph
 
 if TYPE_CHECKING:
     from scipy import sparse
@@ -63,6 +63,8 @@ class CSRGraph:
         The sum of the weights in each row, or the number of neighbours where there are no weights.
     nodes : sequence of hashable
         The names of the nodes, in the order of the rows.
+    path : pathlib.Path or None
+        The folder that the graph was opened from; None if it is in memory.
 
     Raises
     ------
@@ -94,6 +96,7 @@ class CSRGraph:
     weights: NDArray[np.float64] | None
     degrees: NDArray[np.float64]  # weighted; differences of `indptr` are the numbers of neighbours
     nodes: Sequence[Hashable]
+    path: Path | None
 
     def __init__(
         self,
@@ -160,7 +163,7 @@ class CSRGraph:
         self._close(path=None)
 
     def _close(self, path: Path | None) -> None:
-        self._path = path
+        self.path = path
         self._pools: dict[Any, Pool[Any]] = {}
         self._is_frozen = True
 
@@ -367,6 +370,10 @@ class CSRGraph:
                 f"{path} holds another graph than before: its fingerprint is {stored.fingerprint[:12]}..., expected "
                 f"{fingerprint[:12]}..."
             )
+        return cls._of_stored(stored, path)
+
+    @classmethod
+    def _of_stored(cls, stored: StoredGraph, path: Path | None) -> CSRGraph:
         graph = cls.__new__(cls)
         graph._name(stored.nodes, len(stored.degrees))
         graph._directed, rows = stored.directed, stored.rows
@@ -374,7 +381,7 @@ class CSRGraph:
         graph.weights = None if rows.weights is None else read_only(rows.weights, np.float64)
         graph.degrees = read_only(stored.degrees, np.float64)
         graph.__dict__.update(self_loops=stored.self_loops, fingerprint=stored.fingerprint)
-        graph._close(path.resolve())
+        graph._close(None if path is None else path.resolve())
         return graph
 
     def save(self, path: str | os.PathLike[str]) -> None:
@@ -431,8 +438,8 @@ class CSRGraph:
         super().__setattr__(name, value)
 
     def __reduce__(self) -> tuple[Any, ...]:
-        if self._path is not None:
-            return _reopened, (str(self._path), self.fingerprint)
+        if self.path is not None:
+            return _reopened, (str(self.path), self.fingerprint)
         return _restored, (self.nodes, (self.indptr, self.indices, self.weights), self._directed)
 
     def is_directed(self) -> bool:

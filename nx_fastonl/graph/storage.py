@@ -17,7 +17,15 @@ from nx_fastonl.graph._check import find_damage
 from nx_fastonl.graph.names import HALVES, IntegerNames, NameSlots, TextNames
 from nx_fastonl.graph.rows import MAX_NODES, Rows
 
-__all__ = ["StoredGraph", "Verify", "graph_fingerprint", "open_graph", "save_graph"]
+__all__ = [
+    "StoredGraph",
+    "Verify",
+    "graph_content",
+    "graph_fingerprint",
+    "open_graph",
+    "save_graph",
+    "stored_graph",
+]
 
 # CSRGraph imports this module.
 Graph = Any
@@ -40,6 +48,11 @@ class StoredGraph(NamedTuple):
 
 def save_graph(graph: Graph, path: Path) -> str:
     """Save a graph to a folder; return its fingerprint."""
+    return write_folder(path, KIND, VERSION, graph_content(graph))
+
+
+def graph_content(graph: Graph) -> Content:
+    """What is saved of a graph."""
     nodes = _storable_names(graph.nodes)
     content = _content(graph, nodes)
     content.derived_details["self_loops"] = graph.self_loops
@@ -49,7 +62,7 @@ def save_graph(graph: Graph, path: Path) -> str:
     if isinstance(nodes, TextNames) or (isinstance(nodes, IntegerNames) and not nodes.ascending):
         content.derived_details["seed"] = nodes.slots.seed
         content.derived_arrays["slots"] = nodes.slots.slots
-    return write_folder(path, KIND, VERSION, content)
+    return content
 
 
 def graph_fingerprint(graph: Graph) -> str:
@@ -61,15 +74,20 @@ def open_graph(path: Path, verify: Verify) -> StoredGraph:
     """Map a saved graph to memory."""
     if verify not in (True, False, "checksum"):
         raise ValueError(f'verify must be True, False or "checksum", got {shortened(verify)}')
-    folder = open_folder(path, KIND, VERSION, in_memory=False)
+    folder = open_folder(path, KIND, VERSION)
     if verify == "checksum":
         check_sums(folder)
+    return stored_graph(folder, check=verify is not False)
+
+
+def stored_graph(folder: Folder, *, check: bool) -> StoredGraph:
+    """The parts of a graph in an open folder."""
     try:
-        return _stored(folder, check=verify is not False)
+        return _stored(folder, check=check)
     except DamagedError:
         raise
     except (KeyError, TypeError, ValueError, OverflowError) as error:
-        raise DamagedError(path, f"its arrays and its manifest do not fit together ({error})") from error
+        raise DamagedError(folder.path, f"its arrays and its manifest do not fit together ({error})") from error
 
 
 def _content(graph: Graph, nodes: Sequence[Hashable]) -> Content:

@@ -101,7 +101,7 @@ class GraphKernel:
 
     def __reduce__(self) -> tuple[Any, ...]:
         # What was given is checked again. No push would end where c, which follows from it, was damaged.
-        return _restored, (self.graph, *self._given)
+        return restored, (self.graph, *self._given)
 
     def _check_conditioning(self) -> None:
         """Raise if c is so small beside a degree that no push would end and rounding would spoil the result."""
@@ -268,7 +268,8 @@ class GraphKernel:
         return self.a * total - len(rows) * self.g
 
 
-def _restored(graph: CSRGraph, name: str, smoothness: float | None, parameters: KernelParameters) -> GraphKernel:
+def restored(graph: CSRGraph, name: str, smoothness: float | None, parameters: KernelParameters) -> GraphKernel:
+    """What a pickle or a snapshot holds, checked."""
     return GraphKernel(graph, name, smoothness, **parameters)
 
 

@@ -12,7 +12,7 @@ from nx_fastonl._lib.arrays import check_restored
 from nx_fastonl.learners._history import LabelHistory
 from nx_fastonl.learners.base import Learner
 
-__all__ = ["Knowledge", "LabelEntry"]
+__all__ = ["Knowledge", "LabelEntry", "restored_knowledge"]
 
 
 class LabelEntry:
@@ -50,7 +50,7 @@ class Knowledge:
             entry.number = number
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return _restored, (self.learner, self.classes)
+        return restored_knowledge, (self.learner, self.classes)
 
     def blank(self, given: Sequence[Hashable]) -> Knowledge:
         """The same with nothing learned."""
@@ -113,6 +113,7 @@ class Knowledge:
         return np.array(found, dtype=np.int32)
 
 
-def _restored(learner: Learner, classes: list[Hashable]) -> Knowledge:
+def restored_knowledge(learner: Learner, classes: list[Hashable]) -> Knowledge:
+    """What a pickle or a snapshot holds, checked."""
     check_restored(learner.k == len(classes), "labels and classes")
     return Knowledge(learner, classes)

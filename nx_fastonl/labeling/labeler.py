@@ -4,10 +4,13 @@ from __future__ import annotations
 
 import copy
 import math
+import os
 import random
 import threading
 from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
+from contextlib import nullcontext
 from itertools import islice
+from pathlib import Path
 from typing import Any, Literal, NamedTuple, Unpack
 
 import networkx as nx
@@ -15,15 +18,19 @@ import numpy as np
 from numpy.typing import NDArray
 
 from nx_fastonl._lib.checks import a_few, check_fraction, check_positive, check_whole, shortened
+from nx_fastonl._lib.folders import DamagedError
+from nx_fastonl._lib.plain import from_json, to_json
 from nx_fastonl._lib.progress import in_batches, with_progress
 from nx_fastonl._lib.seeds import as_seed
 from nx_fastonl.batch.rows import rows_of
 from nx_fastonl.graph.convert import as_csr_graph
+from nx_fastonl.graph.csr import CSRGraph
 from nx_fastonl.labeling.certificates import CertifiedLabel
 from nx_fastonl.labeling.compatibility import Compatibility
-from nx_fastonl.labeling.knowledge import Knowledge, LabelEntry
+from nx_fastonl.labeling.knowledge import Knowledge, LabelEntry, restored_knowledge
 from nx_fastonl.labeling.labels import Labels, PlainLabels, checked_label, distinct_labels, is_missing, label_stream
 from nx_fastonl.labeling.sequence import LabelSequence
+from nx_fastonl.labeling.snapshot import encode_learner, read_model, write_model
 from nx_fastonl.learners._history import LabelHistory
 from nx_fastonl.learners.adaptive import AdaptiveLearner
 from nx_fastonl.learners.base import Learner
@@ -207,6 +214,8 @@ class OnlineNodeLabeler:
         history = LabelHistory(len(self._graph), len(self._given))
         learner = make_learner(self._graph, arrows, history, kernel, smoothness, method, self._seed, options)
         self._kernel, self._method = kernel_of(method, kernel), method
+        self._weight, self._direction = weight, direction
+        self._graph_path = G.path if isinstance(G, CSRGraph) else None
         self._knowledge = Knowledge(learner, self._given)
         # Held by one changing call at a time, while no code of the caller runs.
         self._lock = threading.RLock()
@@ -284,6 +293,133 @@ class OnlineNodeLabeler:
         other = copy.copy(self)
         other._knowledge = self._knowledge.blank(self._given)
         return other
+
+    def save(self, path: str | os.PathLike[str], *, include_graph: bool = True) -> None:
+        """Save the model to a folder, from which `load` takes it up again.
+
+        The folder has an ``.npy`` file for each array and a ``manifest.json`` with their checksums; nothing in it is
+        pickled. If this is interrupted, or the disk is full, then what was there before is still there, and whole.
+        Another thread may learn meanwhile: what is saved is the model between two of its steps.
+
+        Parameters
+        ----------
+        path : path-like
+            The folder. It is made; if it holds a model already, this takes its place.
+        include_graph : bool, default True
+            Whether the folder gets the graph too. If not, `load` looks for the graph in the folder from which it was
+            opened (`CSRGraph.open`), or takes it as an argument.
+
+        Raises
+        ------
+        TypeError
+            If the name of a node or a label cannot be saved: integers, texts, numbers, True, False and tuples of these
+            can.
+        OSError
+            If the folder cannot be written, or has other files in it.
+
+        See Also
+        --------
+        OnlineNodeLabeler.load
+
+        Examples
+        --------
+        >>> import tempfile
+        >>> import networkx as nx
+        >>> import nx_fastonl as fo
+        >>> model = fo.OnlineNodeLabeler(nx.karate_club_graph()).fit({0: "Mr. Hi", 33: "Officer"})
+        >>> with tempfile.TemporaryDirectory() as folder:
+        ...     model.save(f"{folder}/model")
+        ...     fo.OnlineNodeLabeler.load(f"{folder}/model")
+        OnlineNodeLabeler(method='adaptive'): 2 labels, 2 of 34 nodes learned
+        """
+        # A copy is taken under the locks, and written without them.
+        with self._lock, getattr(self._knowledge.learner, "lock", nullcontext()):
+            knowledge = self._knowledge
+            learner, classes = encode_learner(knowledge.learner), list(knowledge.classes)
+        settings = {
+            "method": self._method,
+            "kernel": self._kernel,
+            "predict": "sample" if self._samples else "argmax",
+            "seed": self._seed,
+            "weight": self._weight,
+            "direction": self._direction,
+            "given": [to_json(label, "label") for label in self._given],
+            "classes": [to_json(label, "label") for label in classes],
+        }
+        arrows = getattr(knowledge.learner, "arrows", None)
+        write_model(
+            Path(path),
+            settings,
+            learner,
+            self._graph,
+            arrows,
+            include_graph=include_graph,
+            graph_path=self._graph_path,
+        )
+
+    @classmethod
+    def load(cls, path: str | os.PathLike[str], graph: Any = None) -> OnlineNodeLabeler:
+        """Take up a model that `save` has saved. It predicts and learns as the saved one would, to the last bit.
+
+        The model is read into memory, and compared with its checksums. Its graph is mapped, and checked as
+        `CSRGraph.open` does by default.
+
+        Parameters
+        ----------
+        path : path-like
+            The folder.
+        graph : nx.Graph, scipy sparse array or CSRGraph, optional
+            The graph that the model learned on. By default the one that was saved with it, or the one in the folder
+            from which it was opened.
+
+        Returns
+        -------
+        OnlineNodeLabeler
+
+        Raises
+        ------
+        ValueError
+            If the folder is damaged, holds something else, was saved by a newer version, or has no graph, or if the
+            graph is another one.
+        FileNotFoundError
+            If there is no such folder, it was not saved completely, or the folder of the graph is gone.
+
+        See Also
+        --------
+        OnlineNodeLabeler.save
+
+        Examples
+        --------
+        >>> import tempfile
+        >>> import networkx as nx
+        >>> import nx_fastonl as fo
+        >>> G = nx.karate_club_graph()
+        >>> with tempfile.TemporaryDirectory() as folder:
+        ...     fo.OnlineNodeLabeler(G).fit({0: "Mr. Hi", 33: "Officer"}).save(f"{folder}/model", include_graph=False)
+        ...     model = fo.OnlineNodeLabeler.load(f"{folder}/model", graph=G)
+        >>> model.predict_one(32)
+        'Officer'
+        """
+        found = read_model(Path(path), graph)
+        settings, model = found.settings, cls.__new__(cls)
+        try:
+            given, classes = ([from_json(label) for label in settings[name]] for name in ("given", "classes"))
+            state = {
+                "_graph": found.graph,
+                "_seed": as_seed(settings["seed"]),
+                "_given": given,
+                "_samples": settings["predict"] == "sample",
+                "_kernel": settings["kernel"],
+                "_method": settings["method"],
+                "_weight": settings["weight"],
+                "_direction": settings["direction"],
+                "_graph_path": found.graph_path,
+                "_knowledge": restored_knowledge(found.learner, classes),
+            }
+        except (KeyError, TypeError, ValueError) as error:
+            raise DamagedError(Path(path), f"its settings do not fit together ({error})") from error
+        model.__setstate__(state)
+        return model
 
     def predict_one(self, node: Hashable) -> Any:
         """The predicted label of `node`; None while no label is known.

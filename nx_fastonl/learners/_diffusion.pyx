@@ -323,10 +323,11 @@ cdef class DiffusionStore:
         counts = (self.n_slots, self.n_additions, self.n_pushes)
         settings = (self.rate, self.least_allowance, self.largest_read_epsilon, self.single)
         sums = (self.mass, self.largest_theta, self.solved)
-        return _restored, (settings, arrays, np.array(self.unsettled), counts, sums)
+        return restored, (settings, arrays, np.array(self.unsettled), counts, sums)
 
 
-def _restored(settings, arrays, unsettled, counts, sums):
+def restored(settings, arrays, unsettled, counts, sums):
+    """What a pickle or a snapshot holds, checked."""
     places, allowances, slot_owners, residuals, estimates = (np.array(array) for array in arrays)
     check_restored(places.ndim == 2 and places.shape == allowances.shape, "diffusion")
     slots = np.zeros(places.shape, dtype=SLOT)

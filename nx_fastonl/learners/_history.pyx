@@ -113,15 +113,16 @@ cdef class LabelHistory:
         drop_label(self, u)
 
     def copy(self):
-        return _restored(*self.__reduce__()[1])
+        return restored(*self.__reduce__()[1])
 
     def __reduce__(self):
         sizes = (self.k, self.n_learned, self.n_arrivals)
         arrays = (np.array(self.counts), np.array(self.first_seen), self._marks.copy(), self._arrivals.copy())
-        return _restored, (sizes, arrays)
+        return restored, (sizes, arrays)
 
 
-def _restored(sizes, arrays):
+def restored(sizes, arrays):
+    """What a pickle or a snapshot holds, checked."""
     counts, first_seen, marks, arrivals = (np.array(array) for array in arrays)
     cdef LabelHistory history = LabelHistory(0)
     history.k, history.n_learned, history.n_arrivals = sizes

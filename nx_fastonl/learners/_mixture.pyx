@@ -125,17 +125,18 @@ cdef class Mixture:
         self.n_steps, self.n_fitted = other.n_steps, other.n_fitted
 
     def copy(self):
-        return _restored(*self.__reduce__()[1])
+        return restored(*self.__reduce__()[1])
 
     def __reduce__(self):
         settings = (np.array(self.start), np.array(self.start_precision), self.fading)
         weights = (np.array(self.weights), np.array(self.precision))
         calibration = (np.array(self.calibration), np.array(self.calibration_precision))
         told = (np.array(self.nonconformity[: self.n_steps]), self.n_fitted, np.array(self.offsets))
-        return _restored, (settings, (*weights, *calibration), *told)
+        return restored, (settings, (*weights, *calibration), *told)
 
 
-def _restored(settings, arrays, nonconformity, n_fitted, offsets):
+def restored(settings, arrays, nonconformity, n_fitted, offsets):
+    """What a pickle or a snapshot holds, checked."""
     start, precision, fading = settings
     check_restored(np.shape(start) == np.shape(precision), "mixture")
     cdef Mixture mixture = Mixture(start, precision, 1.0)

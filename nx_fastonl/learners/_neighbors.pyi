@@ -1,4 +1,4 @@
-from typing import final
+from typing import Any, final
 
 import numpy as np
 from numpy.typing import NDArray
@@ -29,3 +29,5 @@ class NeighborCounts:
         self, graph: GraphView, history: LabelHistory, nodes: NDArray[np.int32], labels: NDArray[np.int32]
     ) -> None: ...
     def copy(self) -> NeighborCounts: ...
+
+def restored(tables: Any, rows: Any, sums: Any, settings: Any) -> NeighborCounts: ...

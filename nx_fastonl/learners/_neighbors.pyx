@@ -135,17 +135,18 @@ cdef class NeighborCounts:
         return self.n_slots * self.counts.shape[1] + self.pairs.size + self._slots.size + 2 * self._learned_neighbors.size
 
     def copy(self):
-        return _restored(*self.__reduce__()[1])
+        return restored(*self.__reduce__()[1])
 
     def __reduce__(self):
         tables = (np.array(self.labels), np.array(self.pair_sums), np.array(self.pairs), np.array(self.cells))
         counts = np.array(self.counts[: self.n_slots])
         rows = (self._learned_neighbors.copy(), self._learned_weight.copy(), self._slots.copy(), counts)
         sums, settings = (self.n_slots, self.n_labels, self.base), (self.unit, self.half_life, self.scale)
-        return _restored, (tables, rows, sums, settings)
+        return restored, (tables, rows, sums, settings)
 
 
-def _restored(tables, rows, sums, settings):
+def restored(tables, rows, sums, settings):
+    """What a pickle or a snapshot holds, checked."""
     labels, pair_sums, pairs, cells = (np.array(table) for table in tables)
     learned_neighbors, learned_weight, slots, counts = (np.array(array) for array in rows)
     n_slots, n_labels, base = sums

@@ -1,4 +1,4 @@
-from typing import final
+from typing import Any, final
 
 import numpy as np
 from numpy.typing import NDArray
@@ -63,3 +63,4 @@ def probabilities_of_each(
 def column_scores(
     store: GradientStore, nodes: NDArray[np.int32], values: NDArray[np.float64], k: int
 ) -> tuple[NDArray[np.float64], float]: ...
+def restored(arrays: Any, sizes: Any, sums: Any, settings: Any, unfinished: Any) -> GradientStore: ...

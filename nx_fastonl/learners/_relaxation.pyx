@@ -120,17 +120,18 @@ cdef class GradientStore:
         self.unfinished = None
 
     def copy(self):
-        return _restored(*self.__reduce__()[1])
+        return restored(*self.__reduce__()[1])
 
     def __reduce__(self):
         stored = tuple(self._stored[name].copy() for name in STORED_GRADIENT.names)
         arrays = (*stored, np.array(self.diagonals), np.array(self.dense), np.array(self.free), np.array(self.total))
         sums = (self.energy, self.single_energy, self.used_trace)
         settings = (self.trace, self.trace_per_label, self.constant)
-        return _restored, (arrays, (self.n_dense, self.n_free), sums, settings, self.unfinished)
+        return restored, (arrays, (self.n_dense, self.n_free), sums, settings, self.unfinished)
 
 
-def _restored(arrays, sizes, sums, settings, unfinished):
+def restored(arrays, sizes, sums, settings, unfinished):
+    """What a pickle or a snapshot holds, checked."""
     scales, labels, rows, diagonals, dense, free, total = (np.array(array) for array in arrays)
     check_restored(scales.shape == labels.shape == rows.shape == diagonals.shape == (scales.size,), "gradients")
     stored = np.zeros(len(scales), dtype=STORED_GRADIENT)
