@@ -10,6 +10,7 @@ from __future__ import annotations
 import errno
 import hashlib
 import json
+import math
 import os
 import re
 import secrets
@@ -40,6 +41,10 @@ MANIFEST = "manifest.json"
 # A manifest is read whole, and this is more than any has.
 LARGEST_MANIFEST = 1 << 28
 ARRAY_FILE = re.compile(r"[a-z0-9_]+-[0-9a-f]{16}\.npy")
+# Types of arrays: truth values, integers and floats of up to 64 bits.
+NUMBERS = re.compile(r"\|[biu]1|<[iuf][248]")
+# What .npy files begin with, and where their arrays begin: at a multiple of this.
+MAGIC, ALIGNMENT = b"\x93NUMPY\x01\x00", 64
 BLOCK = 1 << 22
 # Tries to open a folder that others save to meanwhile.
 TRIES = 20
@@ -195,7 +200,7 @@ def _write_array(file: Path, array: NDArray[Any]) -> str:
     checksum = hashlib.sha256()
     content = _bytes(array)
     with file.open("xb") as stream:
-        np.lib.format.write_array_header_1_0(stream, np.lib.format.header_data_from_array_1_0(array))
+        stream.write(_header(array.dtype, array.shape))
         for start in range(0, len(content), BLOCK):
             block = content[start : start + BLOCK]
             checksum.update(block)
@@ -307,10 +312,10 @@ def _open_arrays(path: Path, entries: Mapping[str, Mapping[str, Any]]) -> dict[s
     arrays: dict[str, NDArray[Any]] = {}
     for name, entry in entries.items():
         with _damage(path, name):
-            file, dtype, shape = str(entry["file"]), np.dtype(entry["dtype"]), tuple(map(int, entry["shape"]))
-            if not ARRAY_FILE.fullmatch(file) or dtype.hasobject or min(shape, default=0) < 0:
+            file, dtype, shape = str(entry["file"]), str(entry["dtype"]), tuple(map(int, entry["shape"]))
+            if not (ARRAY_FILE.fullmatch(file) and NUMBERS.fullmatch(dtype) and min(shape, default=0) >= 0):
                 raise ValueError("its entry in the manifest is wrong")
-            arrays[name] = _open_array(path / file, dtype, shape)
+            arrays[name] = _open_array(path / file, np.dtype(dtype), shape)
     return arrays
 
 
@@ -323,16 +328,19 @@ def _damage(path: Path, name: str) -> Iterator[None]:
 
 
 def _open_array(file: Path, dtype: np.dtype[Any], shape: tuple[int, ...]) -> NDArray[Any]:
+    header, size = _header(dtype, shape), math.prod(shape) * dtype.itemsize
     with file.open("rb") as stream:
-        if np.lib.format.read_magic(stream) != (1, 0):
-            raise ValueError("its file is of an unknown version")
-        found = np.lib.format.read_array_header_1_0(stream)
-        if found != (shape, False, dtype):
-            raise ValueError(f"its file has {found[2]} of shape {found[0]}, expected {dtype} of shape {shape}")
-        start, size = stream.tell(), int(np.prod(shape, dtype=object)) * dtype.itemsize
+        if stream.read(len(header)) != header:
+            raise ValueError(f"its file does not begin as one with {dtype} of shape {shape} does")
         length = os.fstat(stream.fileno()).st_size
-        if length != start + size:
-            raise ValueError(f"its file has {length:,} bytes, expected {start + size:,}")
-        if size == 0:
-            return np.empty(shape, dtype)
-        return np.asarray(np.memmap(stream, dtype, "r", start, shape))
+        if length != len(header) + size:
+            raise ValueError(f"its file has {length:,} bytes, expected {len(header) + size:,}")
+        return np.asarray(np.memmap(stream, dtype, "r", len(header), shape)) if size else np.empty(shape, dtype)
+
+
+def _header(dtype: np.dtype[Any], shape: tuple[int, ...]) -> bytes:
+    """How an ``.npy`` file with this array begins, in version 1.0 of NumPy's format."""
+    text = f"{{'descr': '{dtype.str}', 'fortran_order': False, 'shape': {shape}, }}"
+    size = -(-(len(MAGIC) + 3 + len(text)) // ALIGNMENT) * ALIGNMENT
+    padded = text.ljust(size - len(MAGIC) - 3) + "\n"
+    return MAGIC + len(padded).to_bytes(2, "little") + padded.encode()

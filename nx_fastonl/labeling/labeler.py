@@ -361,8 +361,8 @@ class OnlineNodeLabeler:
     def load(cls, path: str | os.PathLike[str], graph: Any = None) -> OnlineNodeLabeler:
         """Take up a model that `save` has saved. It predicts and learns as the saved one would, to the last bit.
 
-        The model is read into memory, and compared with its checksums. Its graph is mapped, and checked as
-        `CSRGraph.open` does by default.
+        The model is read into memory. It and a graph that was saved with it are compared with their checksums. Such a
+        graph is mapped; one in another folder is opened by `CSRGraph.open`.
 
         Parameters
         ----------

@@ -15,7 +15,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from nx_fastonl._lib.folders import Content, DamagedError, Folder, open_folder, read_arrays, write_folder
+from nx_fastonl._lib.folders import Content, DamagedError, Folder, check_sums, open_folder, read_arrays, write_folder
 from nx_fastonl.graph.arrows import Arrows
 from nx_fastonl.graph.convert import as_csr_graph
 from nx_fastonl.graph.csr import CSRGraph
@@ -115,6 +115,8 @@ def read_model(path: Path, G: Any) -> ReadModel:
     folder = open_folder(path, KIND, VERSION)
     content = folder.content
     own = read_arrays(folder, [name for name in content.arrays if not name.startswith(GRAPH)])
+    if G is None:
+        check_sums(folder)  # of a graph that was saved with it
     try:
         settings, details = dict(content.details["settings"]), content.details
         method, direction, weight = (settings[name] for name in ("method", "direction", "weight"))
@@ -148,7 +150,11 @@ def _graph_of(folder: Folder, G: Any, weight: str | None) -> CSRGraph:
             {name.removeprefix(GRAPH): array for name, array in part.items() if name.startswith(GRAPH)}
             for part in (arrays, derived_arrays)
         ]
-        content = Content(details["graph"][0], named[0], details["graph"][1], named[1])
+        try:
+            own, derived = details["graph"]
+        except (TypeError, ValueError) as error:
+            raise DamagedError(folder.path, "its graph is not described") from error
+        content = Content(own, named[0], derived, named[1])
         stored = stored_graph(Folder(folder.path, content, str(details["fingerprint"]), {}), check=True)
         return CSRGraph._of_stored(stored, None)
     if "graph_path" in details:

@@ -4,6 +4,7 @@ import copy
 import gc
 import pickle
 import random
+import tempfile
 import threading
 
 import networkx as nx
@@ -92,7 +93,15 @@ def test_probabilities_are_a_distribution_of_plain_numbers(make, karate):
         assert sum(probabilities.values()) == pytest.approx(1.0)
 
 
-@pytest.mark.parametrize("duplicate", [lambda model: pickle.loads(pickle.dumps(model)), copy.deepcopy])
+def saved_and_loaded(model):
+    with tempfile.TemporaryDirectory() as folder:
+        model.save(folder)
+        return fo.OnlineNodeLabeler.load(folder)
+
+
+@pytest.mark.parametrize(
+    "duplicate", [lambda model: pickle.loads(pickle.dumps(model)), copy.deepcopy, saved_and_loaded]
+)
 def test_copies_predict_and_learn_the_same(make, karate, duplicate):
     model = trained(make(karate), karate)
     other = duplicate(model)

@@ -12,6 +12,7 @@ from tests.fuzz.entries.learners import learners
 from tests.fuzz.entries.pagerank import pagerank
 from tests.fuzz.entries.pickles import pickles
 from tests.fuzz.entries.pushes import push
+from tests.fuzz.entries.saved import saved
 from tests.fuzz.interrupts import injections, interrupts
 
 ENTRIES = {
@@ -23,6 +24,7 @@ ENTRIES = {
     "certificates": certificates,
     "command-line": command_line,
     "pickles": pickles,
+    "saved": saved,
     "interrupts": interrupts,
     "injections": injections,
 }
