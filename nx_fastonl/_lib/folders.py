@@ -16,9 +16,9 @@ import re
 import secrets
 import time
 from collections.abc import Iterable, Iterator, Mapping
-from contextlib import contextmanager, suppress
+from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any, BinaryIO, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -96,11 +96,16 @@ def write_folder(path: Path, kind: str, version: int, content: Content) -> str:
             folder.mkdir()
         try:
             entries: dict[str, dict[str, Any]] = {}
-            for name, array in {**content.arrays, **content.derived_arrays}.items():
-                file = folder / f"{name}-{token}.npy"
-                written.append(file)
-                plain = _plain(array)
-                entries[name] = {"file": file.name, **_entry(plain, _write_array(file, plain))}
+            with ExitStack() as open_files:
+                streams = []
+                for name, array in {**content.arrays, **content.derived_arrays}.items():
+                    file = folder / f"{name}-{token}.npy"
+                    written.append(file)
+                    streams.append(open_files.enter_context(file.open("xb")))
+                    plain = _plain(array)
+                    entries[name] = {"file": file.name, **_entry(plain, _write_array(streams[-1], plain))}
+                for stream in streams:  # after all were written: the system then needs few steps for all of them
+                    os.fsync(stream.fileno())
             _sync(folder)
             own = {name: entries[name] for name in content.arrays}
             fingerprint = _fingerprint(kind, content.details, own)
@@ -195,18 +200,16 @@ def _digest(value: Any) -> str:
     return hashlib.sha256(json.dumps(value, sort_keys=True).encode()).hexdigest()
 
 
-def _write_array(file: Path, array: NDArray[Any]) -> str:
-    """Write a file that ``np.load`` reads, down to the disk; return the SHA-256 of the array's bytes."""
+def _write_array(stream: BinaryIO, array: NDArray[Any]) -> str:
+    """Write a file that ``np.load`` reads; return the SHA-256 of the array's bytes."""
     checksum = hashlib.sha256()
     content = _bytes(array)
-    with file.open("xb") as stream:
-        stream.write(_header(array.dtype, array.shape))
-        for start in range(0, len(content), BLOCK):
-            block = content[start : start + BLOCK]
-            checksum.update(block)
-            stream.write(block)
-        stream.flush()
-        os.fsync(stream.fileno())
+    stream.write(_header(array.dtype, array.shape))
+    for start in range(0, len(content), BLOCK):
+        block = content[start : start + BLOCK]
+        checksum.update(block)
+        stream.write(block)
+    stream.flush()
     return checksum.hexdigest()
 
 
