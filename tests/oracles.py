@@ -446,12 +446,19 @@ class Mixture:
         self.weights = self.weights - step * min(1.0, 0.1 / max(np.abs(step).max(), 0.1))
 
 
-def planted_probabilities(labels, compatibility, mean_degree):
-    """P[u, v] is the probability of an arc from node u to v: the table of labels, times a number that fits the mean."""
+def planted_probabilities(labels, weights, compatibility, mean_degree):
+    """P[u, v] is the probability of an arc from node u to v: table and weights, times a number that fits the mean."""
     n = len(labels)
     P = np.zeros((n, n))
     for u in range(n):
         for v in range(n):
             if u != v:
-                P[u, v] = compatibility[labels[u]][labels[v]]
-    return P * (mean_degree * n / P.sum())
+                P[u, v] = compatibility[labels[u]][labels[v]] * weights[u] * weights[v]
+    low, high = 0.0, 1.0 / P[P > 0].min()  # at the latter, all pairs are certain that can be
+    for _ in range(300):
+        middle = (low + high) / 2
+        if np.minimum(middle * P, 1.0).sum() < mean_degree * n:
+            low = middle
+        else:
+            high = middle
+    return np.minimum(high * P, 1.0)

@@ -1,6 +1,6 @@
 """Graphs with labels to try things on: two that need no download, seven of the paper, and random ones.
 
-`DATASETS` has the function of each dataset by name; `load` takes such a name. `make_planted_partition` draws a graph.
+`DATASETS` has the function of each dataset by name; `load` takes such a name. `planted_partition` draws a graph.
 """
 
 from nx_fastonl._lib.lazy import lazy_names
@@ -23,7 +23,7 @@ __all__, __getattr__, __dir__ = lazy_names(
         "load": "catalog",
         "load_digits_graph": "loaders",
         "load_karate": "loaders",
-        "make_planted_partition": "planted",
+        "planted_partition": "planted",
         "summary": "catalog",
     },
 )

@@ -14,7 +14,7 @@ from nx_fastonl.datasets.loaders import fetch_political_blogs as fetch_political
 from nx_fastonl.datasets.loaders import fetch_pubmed as fetch_pubmed
 from nx_fastonl.datasets.loaders import load_digits_graph as load_digits_graph
 from nx_fastonl.datasets.loaders import load_karate as load_karate
-from nx_fastonl.datasets.planted import make_planted_partition as make_planted_partition
+from nx_fastonl.datasets.planted import planted_partition as planted_partition
 
 __all__ = [
     "DATASETS",
@@ -31,6 +31,6 @@ __all__ = [
     "load",
     "load_digits_graph",
     "load_karate",
-    "make_planted_partition",
+    "planted_partition",
     "summary",
 ]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable
+from collections.abc import Hashable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -23,7 +23,7 @@ class Dataset:
         Its name in `DATASETS`, or "planted-partition".
     graph : CSRGraph or nx.Graph
         Undirected, unless arrows were asked for. In an nx.Graph, the node attribute "label" holds the labels.
-    labels : dict
+    labels : dict, or another mapping
         ``{node: label}`` for the nodes that have a label.
     description : str
         What the nodes, the edges and the labels are, and where they come from.
@@ -42,7 +42,7 @@ class Dataset:
 
     name: str
     graph: CSRGraph | nx.Graph[Any]
-    labels: dict[Hashable, Hashable]
+    labels: Mapping[Hashable, Hashable]
     description: str
 
     def __repr__(self) -> str:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Callable, Hashable
+from collections.abc import Callable, Hashable, Mapping
 from inspect import signature
 from pathlib import Path
 from typing import Any, TypeVar, cast
@@ -231,7 +231,7 @@ def dataset_of(
     name: str,
     loader: Callable[..., Dataset],
     graph: CSRGraph,
-    labels: dict[Hashable, Hashable],
+    labels: Mapping[Hashable, Hashable],
     as_networkx: bool,
 ) -> Dataset:
     description = first_sentence(loader) + "".join(f" Published at {file.url}" for file in FILES.get(name, ()))

@@ -98,15 +98,18 @@ def _load(key: str, folder: str | None, arrows: bool) -> tuple[CSRGraph, dict[An
     if _is_file(key) and not _is_by_year(key):
         return _read(Path(key), arrows)
     if key == PLANTED:
-        made = datasets.make_planted_partition([60] * 3, [[1, 4, 1], [1, 1, 4], [4, 1, 1]], mean_degree=8, seed=0)
+        cycle = [[1, 4, 1], [1, 1, 4], [4, 1, 1]]
+        made = datasets.planted_partition(180, compatibility=cycle, mean_degree=8, exponent=None, directed=True, seed=0)
         pointed = cast(CSRGraph, made.graph)
-        return pointed if arrows else pointed.without_arrows(), made.labels
+        return pointed if arrows else pointed.without_arrows(), dict(made.labels)
     if key == "ogbn-arxiv" or _is_by_year(key):  # the one dataset that has arrows
         data = datasets.fetch_ogbn_arxiv(directed=arrows, data_home=folder)
     else:
         data = datasets.load(key, data_home=folder)
     graph = cast(CSRGraph, data.graph)
-    return graph, _classes_of_years(Path(key.removeprefix(BY_YEAR)), len(graph)) if _is_by_year(key) else data.labels
+    if _is_by_year(key):
+        return graph, _classes_of_years(Path(key.removeprefix(BY_YEAR)), len(graph))
+    return graph, dict(data.labels)
 
 
 def _classes_of_years(path: Path, n: int) -> dict[Any, Any]:

@@ -12,7 +12,8 @@ NAN = float("nan")
 @pytest.fixture(scope="module")
 def planted(tmp_path_factory):
     """A file with a directed graph in which every label points to the next; the graph and its labels."""
-    data = datasets.make_planted_partition([40, 40, 40], [[1, 9, 1], [1, 1, 9], [9, 1, 1]], mean_degree=6, seed=0)
+    table = [[1, 9, 1], [1, 1, 9], [9, 1, 1]]
+    data = datasets.planted_partition(120, compatibility=table, mean_degree=6, exponent=None, directed=True, seed=0)
     labels = np.array(list(data.labels.values()))
     labels[::10] = -1
     path = tmp_path_factory.mktemp("planted") / "planted.npz"

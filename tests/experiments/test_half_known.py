@@ -13,7 +13,8 @@ from nx_fastonl.experiments import graphs, half_known
 @pytest.fixture(scope="module")
 def planted(tmp_path_factory):
     """A file with a directed graph in which every label points to the next, few labels for many arcs."""
-    data = datasets.make_planted_partition([50, 50, 50], [[1, 9, 1], [1, 1, 9], [9, 1, 1]], mean_degree=12, seed=0)
+    table = [[1, 9, 1], [1, 1, 9], [9, 1, 1]]
+    data = datasets.planted_partition(150, compatibility=table, mean_degree=12, exponent=None, directed=True, seed=0)
     path = tmp_path_factory.mktemp("planted") / "planted.npz"
     labels = np.array(list(data.labels.values()))
     np.savez(path, indptr=data.graph.indptr, indices=data.graph.indices, labels=labels)
