@@ -13,10 +13,11 @@ import networkx as nx
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from nx_fastonl._lib.arrays import frozen, read_only
+from nx_fastonl._lib.arrays import read_only
 from nx_fastonl._lib.checks import check_count, shortened
 from nx_fastonl._lib.pool import Lease, Pool
 from nx_fastonl.graph._check import find_fault
+from nx_fastonl.graph._components import component_numbers, count_self_loops
 from nx_fastonl.graph._edges import row_sums
 from nx_fastonl.graph._view import GraphView
 from nx_fastonl.graph.arrows import Arrows, rows_both_ways
@@ -747,10 +748,7 @@ class CSRGraph:
     @cached_property
     def components(self) -> NDArray[np.int32]:
         """The number of the connected component of each node; directions do not matter."""
-        from scipy import sparse
-
-        _, components = sparse.csgraph.connected_components(self.shared_matrix, directed=False)
-        return frozen(components, np.int32)
+        return read_only(component_numbers(self.view, symmetric=not self._directed), np.int32)
 
     @cached_property
     def fingerprint(self) -> str:
@@ -760,7 +758,7 @@ class CSRGraph:
     @cached_property
     def self_loops(self) -> int:
         """The number of self-loops."""
-        return int((self.indices == np.repeat(np.arange(len(self)), np.diff(self.indptr))).sum())
+        return count_self_loops(self.view)
 
     def _check_rows(self) -> None:
         fault = find_fault(self.indptr, self.indices, self.weights, symmetric=not self._directed)

@@ -265,6 +265,17 @@ def test_components(G):
     assert not graph.components.flags.writeable
 
 
+@given(small_graphs(directed=True))
+def test_components_of_directed_graphs(G):
+    graph = CSRGraph.from_networkx(G)
+    firsts = sorted(min(map(graph.index, component)) for component in nx.weakly_connected_components(G))
+    numbers = graph.components
+    for component in nx.weakly_connected_components(G):
+        rows = graph.rows_of(component)
+        assert {firsts.index(min(rows))} == set(numbers[rows].tolist())
+    assert graph.self_loops == nx.number_of_selfloops(G)
+
+
 @st.composite
 def raw_rows(draw):
     """Rows in any order, often symmetric; the matrix of their weights, or None where a neighbour is listed twice."""
