@@ -1,7 +1,7 @@
-.PHONY: help build checked sanitize test wheel oldest newest networkx clients lint docs bench fuzz
+.PHONY: help build checked sanitize test wheel oldest newest networkx clients lint docs bench bench-large fuzz
 
 help:  ## List the targets
-	@grep -E '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 12
+	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 13
 
 build:  ## Compile in place and install for development, with every extra
 	python -m pip install --editable ".[dev,bench]"
@@ -48,6 +48,9 @@ bench:  ## Compare with the peers on the graphs of ../shared/data; RECORD=--reco
 	python -m tests.benchmarks.bench_experiments few-labels $(RECORD)
 	python -m tests.benchmarks.bench_experiments directed $(RECORD)
 	python -m tests.benchmarks.bench_experiments half-known $(RECORD)
+
+bench-large:  ## Build, save, open and label a graph of the size of Wikipedia; SCALE=0.02 takes less
+	python -m tests.benchmarks.bench_large --scale $(or $(SCALE),1) $(RECORD)
 
 fuzz:  ## Run random inputs against exact answers for MINUTES, 10 by default: see tests/fuzz
 	python -m tests.fuzz --minutes $(or $(MINUTES),10) $(ENTRIES)
