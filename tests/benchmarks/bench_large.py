@@ -132,7 +132,7 @@ def label(folder: Path, scale: float, method: str) -> dict[str, Any]:
     karate = fo.datasets.load_karate()
     fo.online_node_labeling(karate.graph, karate.labels, method=method)  # loads what has to be imported
     with measured() as setting_up:
-        model = fo.OnlineNodeLabeler(fo.CSRGraph.open(folder / "graph", verify=False), method=method)
+        model = fo.OnlineNodeLabeler(fo.CSRGraph.open(folder / "graph", verify=False), method=method, seed=0)
     with measured() as cost:
         sequence = model.run(stream)
     return {
