@@ -4,6 +4,17 @@ import numpy as np
 from numpy.typing import NDArray
 
 def sorted_rows(
-    sources: NDArray[Any], targets: NDArray[Any], weights: NDArray[np.float64], n: int, directed: bool
+    chunks: list[tuple[NDArray[Any], NDArray[Any], NDArray[np.float64] | None]], n: int, directed: bool
 ) -> tuple[NDArray[np.int64], NDArray[np.int32], NDArray[np.float64]]: ...
 def row_sums(indptr: NDArray[np.integer], weights: NDArray[np.float64]) -> NDArray[np.float64]: ...
+def count_ends(sources: NDArray[Any], targets: NDArray[Any], directed: bool, counts: NDArray[np.int64]) -> None: ...
+def scatter(
+    sources: NDArray[Any],
+    targets: NDArray[Any],
+    weights: NDArray[np.float64],
+    directed: bool,
+    starts: NDArray[np.int64],
+    reached: NDArray[np.int64],
+    ends: NDArray[np.int32],
+    end_weights: NDArray[np.float64],
+) -> None: ...

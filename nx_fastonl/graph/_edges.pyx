@@ -16,26 +16,30 @@ ctypedef fused end_t:
     int64_t
 
 
-def sorted_rows(
-    const end_t[::1] sources, const end_t[::1] targets, const double[::1] weights, Py_ssize_t n, bint directed,
-):
-    """The rows of edges as indptr, indices and weights; no weights where `weights` is empty and no edge is given twice.
+def sorted_rows(list chunks, Py_ssize_t n, bint directed):
+    """The rows of edges as indptr, indices and weights; no weights where none are given and no edge is given twice.
 
-    Edges that are given twice are added up, in the order given, and left out if the sum is 0. An undirected edge stands
-    in the rows of both ends, a loop once. The ends were checked before. They are not copied: if another thread changes
-    them meanwhile, this raises.
+    Edges come in chunks of arrays (sources, targets, weights or None), which are taken from the list as they are used
+    up. Edges that are given twice are added up, in the order given, and left out if the sum is 0. An undirected edge
+    stands in the rows of both ends, a loop once. The ends were checked before. They are not copied: if another thread
+    changes them meanwhile, this raises.
     """
     cdef Py_ssize_t size
-    cdef bint weighted = weights.shape[0] > 0
+    cdef bint weighted = any(weights is not None for _, _, weights in chunks)
     cdef offset_t[::1] starts = np.zeros(n + 1, dtype=np.int64), reached = np.zeros(n, dtype=np.int64)
-    with nogil:
+    for sources, targets, _ in chunks:
         count_ends(sources, targets, directed, starts)
+    with nogil:
         add_up(starts, reached)
     size = starts[n]
     cdef node_t[::1] ends = np.empty(size, dtype=np.int32)
     cdef double[::1] end_weights = np.empty(size if weighted else 0)
-    with nogil:
-        scatter(sources, targets, weights, directed, starts, reached, ends, end_weights)
+    sources = targets = None
+    while chunks:
+        chunk = chunks.pop(0)
+        weights = np.ones(len(chunk[0])) if weighted and chunk[2] is None else chunk[2]
+        scatter(chunk[0], chunk[1], weights if weighted else np.empty(0), directed, starts, reached, ends, end_weights)
+    chunk = weights = None
 
     indptr, indices = np.zeros(n + 1, dtype=np.int64), np.empty(size, dtype=np.int32)
     values = np.empty(size if weighted else 0)
@@ -72,22 +76,20 @@ def _cut(array, Py_ssize_t size):
     return array if len(array) == size else array[:size].copy()
 
 
-cdef int count_ends(
-    const end_t[::1] sources, const end_t[::1] targets, bint directed, offset_t[::1] counts,
-) except -1 nogil:
+def count_ends(const end_t[::1] sources, const end_t[::1] targets, bint directed, offset_t[::1] counts):
     """Count the edges of each node's row, one place further on."""
     cdef Py_ssize_t e, n = counts.shape[0] - 1
     cdef end_t u, v
-    for e in range(sources.shape[0]):
-        u, v = sources[e], targets[e]
-        if not (0 <= u < n and 0 <= v < n):
-            changed()
-        counts[v + 1] += 1
-        if not directed and u != v:
-            counts[u + 1] += 1
-        if is_poll_due(e, e + 1):
-            poll_signals()
-    return 0
+    with nogil:
+        for e in range(sources.shape[0]):
+            u, v = sources[e], targets[e]
+            if not (0 <= u < n and 0 <= v < n):
+                changed()
+            counts[v + 1] += 1
+            if not directed and u != v:
+                counts[u + 1] += 1
+            if is_poll_due(e, e + 1):
+                poll_signals()
 
 
 cdef void add_up(offset_t[::1] starts, offset_t[::1] reached) noexcept nogil:
@@ -98,31 +100,31 @@ cdef void add_up(offset_t[::1] starts, offset_t[::1] reached) noexcept nogil:
         reached[u] = starts[u]
 
 
-cdef int scatter(
+def scatter(
     const end_t[::1] sources, const end_t[::1] targets, const double[::1] weights, bint directed,
     const offset_t[::1] starts, offset_t[::1] reached, node_t[::1] ends, double[::1] end_weights,
-) except -1 nogil:
+):
     """Put each edge into the row of its target, and an undirected one into that of its source too."""
     cdef Py_ssize_t e, n = reached.shape[0]
     cdef end_t u, v
-    for e in range(sources.shape[0]):
-        u, v = sources[e], targets[e]
-        if not (0 <= u < n and 0 <= v < n) or reached[v] == starts[v + 1]:
-            changed()
-        ends[reached[v]] = <node_t> u
-        if weights.shape[0] > 0:
-            end_weights[reached[v]] = weights[e]
-        reached[v] += 1
-        if not directed and u != v:
-            if reached[u] == starts[u + 1]:
+    with nogil:
+        for e in range(sources.shape[0]):
+            u, v = sources[e], targets[e]
+            if not (0 <= u < n and 0 <= v < n) or reached[v] == starts[v + 1]:
                 changed()
-            ends[reached[u]] = <node_t> v
+            ends[reached[v]] = <node_t> u
             if weights.shape[0] > 0:
-                end_weights[reached[u]] = weights[e]
-            reached[u] += 1
-        if is_poll_due(e, e + 1):
-            poll_signals()
-    return 0
+                end_weights[reached[v]] = weights[e]
+            reached[v] += 1
+            if not directed and u != v:
+                if reached[u] == starts[u + 1]:
+                    changed()
+                ends[reached[u]] = <node_t> v
+                if weights.shape[0] > 0:
+                    end_weights[reached[u]] = weights[e]
+                reached[u] += 1
+            if is_poll_due(e, e + 1):
+                poll_signals()
 
 
 cdef int changed() except -1 nogil:

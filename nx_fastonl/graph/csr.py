@@ -16,14 +16,24 @@ from numpy.typing import ArrayLike, NDArray
 from nx_fastonl._lib.arrays import read_only
 from nx_fastonl._lib.checks import check_count, shortened
 from nx_fastonl._lib.pool import Lease, Pool
+from nx_fastonl._lib.streams import FileLike
 from nx_fastonl.graph._check import find_fault
 from nx_fastonl.graph._components import component_numbers, count_self_loops
 from nx_fastonl.graph._edges import row_sums
 from nx_fastonl.graph._view import GraphView
 from nx_fastonl.graph.arrows import Arrows, rows_both_ways
+from nx_fastonl.graph.edgefile import read_edge_files
 from nx_fastonl.graph.live import BACKEND_NAME, LiveGraph, live_graph
 from nx_fastonl.graph.names import ArrayNames, find_in_range, integer_names
-from nx_fastonl.graph.rows import MAX_NODES, Rows, check_weights, integers, rows_from_edges, rows_from_scipy
+from nx_fastonl.graph.rows import (
+    MAX_NODES,
+    Rows,
+    check_weights,
+    integers,
+    rows_from_chunks,
+    rows_from_edges,
+    rows_from_scipy,
+)
 from nx_fastonl.graph.storage import StoredGraph, Verify, graph_fingerprint, open_graph, save_graph
 
 if TYPE_CHECKING:
@@ -312,6 +322,107 @@ class CSRGraph:
             n = len(nodes) if n is None else n
         check_count("n", n, least=0)
         return cls._made(rows_from_edges(sources, targets, weights, n, directed=directed), nodes, directed)
+
+    @classmethod
+    def from_edge_file(
+        cls,
+        path: FileLike | Sequence[FileLike],
+        *,
+        delimiter: str | None = None,
+        columns: Sequence[str] | Sequence[int] | None = None,
+        header: bool | None = None,
+        comments: str | None = None,
+        directed: bool = False,
+        nodes: Iterable[str | int] | None = None,
+        progress: bool = False,
+    ) -> CSRGraph:
+        r"""Read a file with an edge per line, as it is commonly found.
+
+        The first lines show what separates the cells (tabs, semicolons, commas, ``|`` or runs of blanks), which columns
+        count, and whether there is a header. Two columns are the ends of edges, and a third one, if it holds numbers,
+        their weights. Of more columns, a header must tell those that count: source and target, from and to, src and
+        dst, u and v or the like, and weight, w or value. Where the first line may be a header or an edge, an error says
+        so. Cells may stand in quotes, as in CSV. Edges that are listed twice add up, in an undirected graph also where
+        they are listed in both directions.
+
+        Where all nodes are integers of up to 64 bits, as Python writes them, they become integers, in ascending order.
+        Else they stay texts, in the order in which they appear. A file is read block by block, and the peak of memory
+        is about twice that of the graph.
+
+        Matrix Market and Parquet are read too. A matrix must be symmetric, or `directed` be True. Its nodes are
+        numbered from 1, as in the file. Of a table, columns are found by their names, or are the only two.
+
+        Parameters
+        ----------
+        path : path, open binary file, or a list of these
+            Compressed or not (gz, bz2, xz; zstd from Python 3.14 on, or with the package zstandard). Paths may be
+            patterns, such as ``"edges-*.csv.gz"``. The edges of all files make one graph; each may begin with the same
+            header.
+        delimiter : str, optional
+            The character between cells; ``" "`` stands for any run of blanks and tabs.
+        columns : sequence of str or int, optional
+            The columns of the source, the target and, optionally, the weight: by their names in the header, or by
+            numbers, from 0. With two of them, weights are ignored.
+        header : bool, optional
+            Whether the first line names the columns.
+        comments : str, optional
+            Lines that begin with one of these characters are skipped, by default ``"#%"``. The empty text stands for no
+            comments.
+        directed : bool, default False
+            Whether edges lead only from source to target.
+        nodes : iterable of str or int, optional
+            More nodes, which have no edges if the file does not name them.
+        progress : bool, default False
+            Show a progress bar over the bytes of the files if reading takes longer than a second (needs tqdm).
+
+        Returns
+        -------
+        CSRGraph
+
+        Raises
+        ------
+        ValueError
+            If there are no edges, a line is not an edge, or it cannot be told where the edges stand. The message names
+            the file and the line, and the option that helps.
+        TypeError
+            If `path` or `nodes` holds something else.
+        OSError
+            If a file cannot be read; FileNotFoundError if there is none.
+        ImportError
+            If a file needs a package that is not installed.
+
+        Warns
+        -----
+        UserWarning
+            If the first line was taken for a header, though its names are not among those above, or if a line among the
+            edges was skipped as a comment. `header` and `comments` silence this.
+
+        See Also
+        --------
+        CSRGraph.from_edges
+
+        Examples
+        --------
+        >>> import io
+        >>> import nx_fastonl as fo
+        >>> file = io.BytesIO(b"source,target,weight\nann,bob,2\nbob,cid,0.5\n")
+        >>> graph = fo.CSRGraph.from_edge_file(file)
+        >>> graph
+        CSRGraph with 3 nodes and 2 edges
+        >>> list(graph)
+        ['ann', 'bob', 'cid']
+        """
+        chunks, names = read_edge_files(
+            path,
+            delimiter=delimiter,
+            columns=columns,
+            header=header,
+            comments=comments,
+            directed=directed,
+            nodes=nodes,
+            progress=progress,
+        )
+        return cls._made(rows_from_chunks(chunks, len(names), directed=directed), names, directed)
 
     @classmethod
     def open(cls, path: str | os.PathLike[str], *, verify: Verify = True) -> CSRGraph:

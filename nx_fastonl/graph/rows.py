@@ -15,6 +15,9 @@ from nx_fastonl.graph._edges import sorted_rows
 
 MAX_NODES = np.iinfo(np.int32).max
 
+# Sources, targets and, unless all are 1, weights.
+EdgeChunk = tuple[NDArray[Any], NDArray[Any], NDArray[np.float64] | None]
+
 
 class Rows(NamedTuple):
     """The neighbours of node u are ``indices[indptr[u]:indptr[u + 1]]``; `weights` is None where all are 1."""
@@ -87,7 +90,13 @@ def rows_from_edges(
     for ends in (rows, columns):
         if len(ends) and not (ends.min() >= 0 and ends.max() < n):
             raise ValueError(f"edge ends must lie between 0 and {n - 1}, got {ends.min()} to {ends.max()}")
-    indptr, indices, found = sorted_rows(rows, columns, np.ascontiguousarray(values, dtype=np.float64), n, directed)
+    chunk = (rows, columns, None if weights is None else np.ascontiguousarray(values, dtype=np.float64))
+    return rows_from_chunks([chunk], n, directed=directed)
+
+
+def rows_from_chunks(chunks: list[EdgeChunk], n: int, *, directed: bool) -> Rows:
+    """The rows of edges that were checked. Chunks are taken from the list, and are freed if nobody else has them."""
+    indptr, indices, found = sorted_rows(chunks, n, directed)
     return Rows(indptr, indices, None if (found == 1.0).all() else found)
 
 

@@ -65,4 +65,4 @@ def test_ends_that_another_thread_changes_are_never_written_by(ends):
     """They were checked before: what lies outside now was changed since."""
     sources, targets = (np.array(end, dtype=np.int64) for end in ends)
     with pytest.raises(ValueError, match="changed while they were read"):
-        sorted_rows(sources, targets, np.empty(0), 2, True)
+        sorted_rows([(sources, targets, None)], 2, True)

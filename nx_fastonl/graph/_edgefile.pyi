@@ -1,0 +1,28 @@
+from typing import final
+
+from nx_fastonl.graph._gathered import GatheredEdges
+
+class LineError(ValueError): ...
+
+@final
+class EdgeTokenizer:
+    def __init__(
+        self,
+        delimiter: int,
+        comments: bytes,
+        columns: tuple[int, int, int] = (0, 1, -1),
+        width: int = 0,
+        skips_first: bool = False,
+    ) -> None: ...
+    @property
+    def line(self) -> int: ...
+    @property
+    def comments_among_edges(self) -> int: ...
+    @property
+    def first_comment_line(self) -> int: ...
+    def read(self, text: bytearray, size: int, is_last: bool, edges: GatheredEdges) -> int: ...
+    def sample(
+        self, text: bytes | bytearray | memoryview, is_last: bool, most: int
+    ) -> list[tuple[int, list[bytes]]]: ...
+
+def shown(text: bytes, start: int, stop: int) -> str: ...

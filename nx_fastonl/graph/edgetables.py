@@ -1,0 +1,147 @@
+"""Edges in files that have a reader of their own: Matrix Market and Parquet."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from nx_fastonl._lib.checks import WEIGHT_RANGE, cut, shortened
+from nx_fastonl._lib.streams import Source, Stream
+from nx_fastonl.graph._gathered import GatheredEdges
+from nx_fastonl.graph.edgelayout import Columns, known_columns
+
+# How these files begin.
+MATRIX_MARKET = b"%%matrixmarket"
+PARQUET = b"PAR1"
+# Rows of a table that are in memory at once.
+BATCH_ROWS = 1 << 18
+
+Texts = tuple[NDArray[np.uint8], NDArray[np.int64]]
+
+
+def read_matrix_market(stream: Stream, columns: Columns | None, edges: GatheredEdges, directed: bool) -> None:
+    """Gather the entries of a square matrix. Nodes are numbered from 1, as in the file, and rows may be empty."""
+    from scipy import io, sparse
+
+    try:
+        matrix: Any = sparse.coo_array(io.mmread(stream.text))
+    except (ValueError, OverflowError, TypeError) as error:
+        raise ValueError(f"not a Matrix Market file that can be read: {error}") from error
+    if matrix.shape[0] != matrix.shape[1]:
+        raise ValueError(f"an adjacency matrix is square, got shape {matrix.shape}")
+    if matrix.dtype.kind not in "biuf":
+        raise ValueError(f"an adjacency matrix holds real numbers, got {matrix.dtype}")
+    if not directed:
+        transposed = matrix.T
+        if (matrix.tocsr() != transposed.tocsr()).nnz:
+            raise ValueError("the matrix is not symmetric; pass directed=True")
+        below = matrix.coords[0] >= matrix.coords[1]
+        matrix = sparse.coo_array((matrix.data[below], tuple(ends[below] for ends in matrix.coords)), matrix.shape)
+    sources, targets = (ends.astype(np.int64) + 1 for ends in matrix.coords)
+    weights = np.empty(0) if columns is not None and len(columns) == 2 else _weights(matrix.data, 0, "entry")
+    edges.begin_file(len(weights) > 0)
+    edges.add_integers(sources, targets, weights)
+    edges.add_nodes(b"%d" % node for node in np.setdiff1d(np.arange(1, matrix.shape[0] + 1), [*sources, *targets]))
+
+
+def read_parquet(source: Source, stream: Stream, columns: Columns | None, edges: GatheredEdges) -> None:
+    """Gather the rows of a table with two columns of integers or texts and, optionally, weights."""
+    try:
+        import pyarrow as pa
+        from pyarrow import parquet
+    except ImportError as error:
+        raise ImportError(f"{source.name} is in Parquet, which needs pyarrow: pip install pyarrow") from error
+
+    try:
+        stored = source.file if isinstance(source.file, Path) else pa.BufferReader(stream.text.read())
+        table = parquet.ParquetFile(stored)
+        names = table.schema_arrow.names
+        chosen = _chosen(names, columns)
+        edges.begin_file(len(chosen) == 3)
+        row = 0
+        for batch in table.iter_batches(BATCH_ROWS, columns=chosen):
+            _add_batch([batch.column(name) for name in chosen], chosen, row, edges)
+            row += batch.num_rows
+    except pa.ArrowException as error:
+        if isinstance(error, ValueError | OSError):
+            raise ValueError(f"not a Parquet file that can be read: {error}") from error
+        raise
+
+
+def _chosen(names: list[str], columns: Columns | None) -> list[str]:
+    """The names of the columns of source, target and, if there is one, weight."""
+    if columns is None:
+        known = known_columns(names)
+        if known is not None:
+            return [names[column] for column in known if column >= 0]
+        if len(names) == 2:
+            return names
+        raise ValueError(
+            f"which of the columns {cut(', '.join(names))} are the ends of an edge? columns=(..., ...) says so"
+        )
+    found = [names[column] if isinstance(column, int) and column < len(names) else column for column in columns]
+    for name in found:
+        if names.count(str(name)) != 1:
+            raise ValueError(f"one column named {shortened(name)} is wanted, among {cut(', '.join(names))}")
+    return [str(name) for name in found]
+
+
+def _add_batch(arrays: list[Any], names: list[str], row: int, edges: GatheredEdges) -> None:
+    import pyarrow as pa
+
+    for array, name in zip(arrays, names, strict=True):
+        if array.null_count:
+            at = row + array.is_null().to_pylist().index(True)
+            raise ValueError(f"row {at}: column {name} is empty")
+    ends = [_plain(array, name) for array, name in zip(arrays[:2], names, strict=False)]
+    weights = np.empty(0)
+    if len(arrays) == 3:
+        if not (pa.types.is_integer(arrays[2].type) or pa.types.is_floating(arrays[2].type)):
+            raise ValueError(f"column {names[2]} must hold numbers, got {arrays[2].type}")
+        weights = _weights(arrays[2].to_numpy(zero_copy_only=False), row, "row")
+    if all(pa.types.is_integer(array.type) for array in ends):
+        sources, targets = (array.to_numpy(zero_copy_only=False).astype(np.int64) for array in ends)
+        edges.add_integers(sources, targets, weights)
+    else:
+        (source_data, source_offsets), (target_data, target_offsets) = (_texts(array, row) for array in ends)
+        edges.add_texts(source_data, source_offsets, target_data, target_offsets, weights)
+
+
+def _plain(array: Any, name: str) -> Any:
+    """Integers of 64 bits, or texts."""
+    import pyarrow as pa
+
+    kind = array.type.value_type if pa.types.is_dictionary(array.type) else array.type
+    if pa.types.is_integer(kind):
+        return array.cast(pa.int64() if kind != pa.uint64() else kind)
+    if pa.types.is_string(kind) or pa.types.is_large_string(kind) or pa.types.is_string_view(kind):
+        return array.cast(pa.large_string())
+    raise ValueError(f"column {name} must hold integers or texts, got {array.type}")
+
+
+def _texts(array: Any, row: int) -> Texts:
+    """The bytes of an array of texts, and where each begins."""
+    import pyarrow as pa
+
+    array = array.cast(pa.large_string())
+    array.validate(full=True)  # that it is UTF-8
+    _, offsets, data = array.buffers()
+    starts = np.frombuffer(offsets, dtype=np.int64)[array.offset : array.offset + len(array) + 1]
+    if (starts[1:] == starts[:-1]).any():
+        raise ValueError(f"row {row + int((starts[1:] == starts[:-1]).argmax())}: the name of a node is empty")
+    return np.frombuffer(data or b"", dtype=np.uint8), starts
+
+
+def _weights(values: NDArray[Any], row: int, unit: str) -> NDArray[np.float64]:
+    weights = np.ascontiguousarray(values, dtype=np.float64)
+    smallest, largest = WEIGHT_RANGE
+    bad = ~((weights == 0) | ((weights >= smallest) & (weights <= largest)))
+    if bad.any():
+        at = int(bad.argmax())
+        raise ValueError(
+            f"{unit} {row + at}: the weight {values[at]} must be 0 or a number between {smallest:g} and {largest:g}"
+        )
+    return weights
