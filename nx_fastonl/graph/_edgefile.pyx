@@ -73,7 +73,8 @@ cdef class EdgeTokenizer:
     cdef bint[256] is_comment
     cdef bint is_blank_separated, skips_first, has_edges
     cdef Py_ssize_t source_column, target_column, weight_column, width
-    cdef Cell source, target, weight
+    cdef unsigned char[::1] text
+    cdef Cell source, target, weight, other
     cdef Py_ssize_t found, lines  # columns of the current record, and its lines
     cdef list row  # all its cells, where a sample is taken
     cdef readonly Py_ssize_t line, comments_among_edges, first_comment_line
@@ -99,126 +100,131 @@ cdef class EdgeTokenizer:
         cdef Py_ssize_t at = 0, after
         if not 0 <= size <= text.shape[0]:
             raise ValueError(f"size must lie between 0 and {text.shape[0]}, got {size}")
+        self.text = text
         with nogil:
             while at < size:
-                after = self.scan_record(text, at, size, is_last)
+                after = self.scan_record(at, size, is_last)
                 if after == INCOMPLETE:
                     break
                 if self.found > 0:
                     if self.skips_first:
                         self.skips_first = False
                     else:
-                        self.take_record(text, edges)
+                        self.take_record(edges)
                 self.line += self.lines
                 at = after
+        self.text = None
         return at
 
-    def sample(self, const unsigned char[::1] text, bint is_last, Py_ssize_t most):
+    def sample(self, unsigned char[::1] text, bint is_last, Py_ssize_t most):
         """The first complete records of a text, at most so many, as pairs of a line number and cells."""
         cdef Py_ssize_t at = 0, after, size = text.shape[0]
         rows = []
+        self.text = text
         while at < size and len(rows) < most:
             self.row = []
-            after = self.scan_record(text, at, size, is_last)
+            after = self.scan_record(at, size, is_last)
             if after == INCOMPLETE:
                 break
             if self.found > 0:
                 rows.append((self.line, self.row))
             self.line += self.lines
             at = after
-        self.row = None
+        self.row = self.text = None
         return rows
 
     cdef Py_ssize_t scan_record(
-        self, const unsigned char[::1] text, Py_ssize_t at, Py_ssize_t size, bint is_last,
+        self, Py_ssize_t at, Py_ssize_t size, bint is_last,
     ) except? -2 nogil:
         """Find the cells of the record that begins here; return where the next one begins, or INCOMPLETE.
 
         A line without cells counts as a record.
         """
-        cdef Cell cell
+        cdef Cell* cell
         cdef Kind kind
         self.found, self.lines = 0, 1
-        at = self.skip_blanks(text, at, size)
-        if at < size and self.is_comment[text[at]]:
-            return self.skip_comment(text, at, size, is_last)
+        at = self.skip_blanks(at, size)
+        if at < size and self.is_comment[self.text[at]]:
+            return self.skip_comment(at, size, is_last)
         if at == size:
             return size if is_last else INCOMPLETE
-        if self.kinds[text[at]] == NEWLINE or self.kinds[text[at]] == RETURN:
-            return self.after_line(text, at, size, is_last)
+        if self.kinds[self.text[at]] == NEWLINE or self.kinds[self.text[at]] == RETURN:
+            return self.after_line(at, size, is_last)
         while True:
-            at = self.scan_cell(text, at, size, is_last, &cell)
+            if self.found == self.source_column:
+                cell = &self.source
+            elif self.found == self.target_column:
+                cell = &self.target
+            elif self.found == self.weight_column:
+                cell = &self.weight
+            else:
+                cell = &self.other
+            at = self.scan_cell(at, size, is_last, cell)
             if at == INCOMPLETE or (at == size and not is_last):
                 return INCOMPLETE
-            if self.found == self.source_column:
-                self.source = cell
-            elif self.found == self.target_column:
-                self.target = cell
-            elif self.found == self.weight_column:
-                self.weight = cell
             if self.row is not None:
-                self.keep(text, cell)
+                self.keep(cell)
             self.found += 1
             if at == size:
                 return size
-            if self.kinds[text[at]] != DELIMITER:
-                return self.after_line(text, at, size, is_last)
+            if self.kinds[self.text[at]] != DELIMITER:
+                return self.after_line(at, size, is_last)
             at += 1
             if self.is_blank_separated:
-                at = self.skip_blanks(text, at, size)
+                at = self.skip_blanks(at, size)
                 if at == size:
                     return size if is_last else INCOMPLETE
-                kind = self.kinds[text[at]]
+                kind = self.kinds[self.text[at]]
                 if kind == NEWLINE or kind == RETURN:
-                    return self.after_line(text, at, size, is_last)
+                    return self.after_line(at, size, is_last)
 
     cdef inline Py_ssize_t skip_blanks(
-        self, const unsigned char[::1] text, Py_ssize_t at, Py_ssize_t size,
+        self, Py_ssize_t at, Py_ssize_t size,
     ) noexcept nogil:
         cdef Kind blank = DELIMITER if self.is_blank_separated else BLANK
-        while at < size and self.kinds[text[at]] == blank:
+        while at < size and self.kinds[self.text[at]] == blank:
             at += 1
         return at
 
     cdef Py_ssize_t scan_cell(
-        self, const unsigned char[::1] text, Py_ssize_t at, Py_ssize_t size, bint is_last, Cell* cell,
+        self, Py_ssize_t at, Py_ssize_t size, bint is_last, Cell* cell,
     ) except? -2 nogil:
         """Find the cell that begins here; return where the byte stands that ends it."""
+        cdef Py_ssize_t digits
         cdef uint64_t value = 0
         cdef unsigned char digit
         cdef Kind kind
         if not self.is_blank_separated:
-            at = self.skip_blanks(text, at, size)
-        if at < size and text[at] == c'"':
-            return self.scan_quoted(text, at + 1, size, is_last, cell)
+            at = self.skip_blanks(at, size)
+        if at < size and self.text[at] == c'"':
+            return self.scan_quoted(at + 1, size, is_last, cell)
         cell.bits, cell.has_quotes = 0, False
         cell.name.start = at
         while at < size:
-            digit = text[at] - c"0"
+            digit = self.text[at] - c"0"
             if digit > 9:
                 break
             value = 10 * value + digit
             at += 1
         cell.name.stop = at
         cell.name.value = <int64_t> value
-        cell.name.is_integer = (
-            0 < at - cell.name.start <= FAST_DIGITS and (text[cell.name.start] != c"0" or at - cell.name.start == 1)
-        )
+        digits = at - cell.name.start
+        cell.name.is_integer = 0 < digits <= FAST_DIGITS and (self.text[cell.name.start] != c"0" or digits == 1)
         while at < size:
-            kind = self.kinds[text[at]]
+            kind = self.kinds[self.text[at]]
             if kind > BLANK:
                 if kind == NUL:
                     self.fail("a NUL byte; expected text in UTF-8")
                 break
             if kind == PLAIN:
-                cell.bits |= text[at]
+                cell.bits |= self.text[at]
                 cell.name.stop = at + 1
                 cell.name.is_integer = False
             at += 1
         return at
 
     cdef Py_ssize_t scan_quoted(
-        self, const unsigned char[::1] text, Py_ssize_t at, Py_ssize_t size, bint is_last, Cell* cell,
+        self, Py_ssize_t at, Py_ssize_t size, bint is_last, Cell* cell,
     ) except? -2 nogil:
         """The same for the cell after an opening quote."""
         cdef unsigned char byte
@@ -229,11 +235,11 @@ cdef class EdgeTokenizer:
                 if is_last:
                     self.fail('a quote that is never closed; a cell that begins with " ends with another one')
                 return INCOMPLETE
-            byte = text[at]
+            byte = self.text[at]
             if byte == c'"':
                 if at + 1 == size and not is_last:
                     return INCOMPLETE
-                if at + 1 == size or text[at + 1] != c'"':
+                if at + 1 == size or self.text[at + 1] != c'"':
                     break
                 cell.has_quotes = True
                 at += 1
@@ -246,71 +252,71 @@ cdef class EdgeTokenizer:
         cell.name.stop = at
         at += 1
         if not self.is_blank_separated:
-            at = self.skip_blanks(text, at, size)
-        if at < size and self.kinds[text[at]] == PLAIN:
+            at = self.skip_blanks(at, size)
+        if at < size and self.kinds[self.text[at]] == PLAIN:
             self.fail('text after a closing quote; inside of quotes, write two quotes ("") for one')
         return at
 
     cdef Py_ssize_t after_line(
-        self, const unsigned char[::1] text, Py_ssize_t at, Py_ssize_t size, bint is_last,
+        self, Py_ssize_t at, Py_ssize_t size, bint is_last,
     ) except? -2 nogil:
         """Where the next record begins, if a line ends here."""
-        if text[at] == c"\n":
+        if self.text[at] == c"\n":
             return at + 1
-        if text[at] == 0:
+        if self.text[at] == 0:
             self.fail("a NUL byte; expected text in UTF-8")
         if at + 1 == size:
             return size if is_last else INCOMPLETE
-        if text[at + 1] != c"\n":
+        if self.text[at + 1] != c"\n":
             self.fail("a carriage return inside of the line; lines end with LF or CR LF")
         return at + 2
 
     cdef Py_ssize_t skip_comment(
-        self, const unsigned char[::1] text, Py_ssize_t at, Py_ssize_t size, bint is_last,
+        self, Py_ssize_t at, Py_ssize_t size, bint is_last,
     ) noexcept nogil:
         cdef Py_ssize_t start = at
-        while at < size and text[at] != c"\n":
+        while at < size and self.text[at] != c"\n":
             at += 1
         if at == size and not is_last:
             return INCOMPLETE
-        if self.has_edges and start + 1 < at and self.kinds[text[start + 1]] == PLAIN:
-            if not self.is_comment[text[start + 1]]:
+        if self.has_edges and start + 1 < at and self.kinds[self.text[start + 1]] == PLAIN:
+            if not self.is_comment[self.text[start + 1]]:
                 if self.comments_among_edges == 0:
                     self.first_comment_line = self.line
                 self.comments_among_edges += 1
         return min(at + 1, size)
 
-    cdef int take_record(self, unsigned char[::1] text, GatheredEdges edges) except -1 nogil:
+    cdef int take_record(self, GatheredEdges edges) except -1 nogil:
         """Gather the edge of the record that was scanned."""
         cdef double weight = 1.0
         if self.width > 0 and self.found != self.width:
             self.fail_width()
         if self.found <= max(self.source_column, self.target_column, self.weight_column):
             self.fail_width()
-        self.read_name(text, &self.source, self.source_column)
-        self.read_name(text, &self.target, self.target_column)
+        self.read_name(&self.source, self.source_column)
+        self.read_name(&self.target, self.target_column)
         if self.weight_column >= 0:
-            weight = self.read_weight(text, self.weight.name.start, self.weight.name.stop)
+            weight = self.read_weight(self.weight.name.start, self.weight.name.stop)
         self.has_edges = True
         if edges.level == SMALL and is_small(self.source.name) and is_small(self.target.name):
             return edges.add_small(<node_t> self.source.name.value, <node_t> self.target.name.value, weight)
-        return edges.add(text, self.source.name, text, self.target.name, weight)
+        return edges.add(self.text, self.source.name, self.text, self.target.name, weight)
 
-    cdef inline int read_name(self, unsigned char[::1] text, Cell* cell, Py_ssize_t column) except -1 nogil:
+    cdef inline int read_name(self, Cell* cell, Py_ssize_t column) except -1 nogil:
         """Make the name of a node of its cell."""
         if cell.name.is_integer:
             return 0
         if cell.name.start == cell.name.stop:
             self.fail_empty(column)
         if cell.has_quotes:
-            join_quotes(text, &cell.name)
-        cell.name.is_integer = parse_integer(text, cell.name.start, cell.name.stop, &cell.name.value)
-        if cell.bits >= 0x80 and not is_utf8(text, cell.name.start, cell.name.stop):
-            self.fail_encoding(text, cell.name.start, cell.name.stop)
+            join_quotes(self.text, &cell.name)
+        cell.name.is_integer = parse_integer(self.text, cell.name.start, cell.name.stop, &cell.name.value)
+        if cell.bits >= 0x80 and not is_utf8(self.text, cell.name.start, cell.name.stop):
+            self.fail_encoding(cell.name.start, cell.name.stop)
         return 0
 
     cdef double read_weight(
-        self, const unsigned char[::1] text, Py_ssize_t start, Py_ssize_t stop,
+        self, Py_ssize_t start, Py_ssize_t stop,
     ) except? -1.0 nogil:
         """The number in a cell: exact where digits and exponent are few, else as Python reads it."""
         cdef Py_ssize_t at = start
@@ -322,11 +328,11 @@ cdef class EdgeTokenizer:
         if start == stop:
             self.fail_empty(self.weight_column)
         while at < stop and digits <= MAX_EXACT:
-            digit = text[at] - c"0"
+            digit = self.text[at] - c"0"
             if digit <= 9:
                 digits = 10 * digits + digit
                 power += is_fraction
-            elif text[at] == c"." and not is_fraction:
+            elif self.text[at] == c"." and not is_fraction:
                 is_fraction = True
             else:
                 break
@@ -334,29 +340,29 @@ cdef class EdgeTokenizer:
         if at == stop and digits <= MAX_EXACT and power <= MAX_EXACT_POWER and stop - start > is_fraction:
             value = <double> digits / POWERS_OF_TEN[power]
         else:
-            value = self.parse_weight(text, start, stop)
+            value = self.parse_weight(start, stop)
         if value != 0.0 and not SMALLEST_WEIGHT <= value <= LARGEST_WEIGHT:
-            self.fail_weight(text, start, stop)
+            self.fail_weight(start, stop)
         return value
 
     cdef double parse_weight(
-        self, const unsigned char[::1] text, Py_ssize_t start, Py_ssize_t stop,
+        self, Py_ssize_t start, Py_ssize_t stop,
     ) except? -1.0 nogil:
         cdef char[MAX_NUMBER + 1] characters
         if stop - start > MAX_NUMBER:
-            self.fail_weight(text, start, stop)
-        memcpy(characters, &text[start], stop - start)
+            self.fail_weight(start, stop)
+        memcpy(characters, &self.text[start], stop - start)
         characters[stop - start] = 0
         with gil:
             try:
                 return PyOS_string_to_double(characters, NULL, NULL)
             except ValueError:
                 pass
-        self.fail_weight(text, start, stop)
+        self.fail_weight(start, stop)
 
-    cdef int keep(self, const unsigned char[::1] text, Cell cell) except -1 nogil:
+    cdef int keep(self, Cell* cell) except -1 nogil:
         with gil:
-            content = bytes(text[cell.name.start:cell.name.stop])
+            content = bytes(self.text[cell.name.start:cell.name.stop])
             self.row.append(content.replace(b'""', b'"') if cell.has_quotes else content)
         return 0
 
@@ -378,19 +384,19 @@ cdef class EdgeTokenizer:
                 wanted = f"but column {max(self.source_column, self.target_column, self.weight_column)} is wanted"
             raise LineError(f"line {self.line}: {count}, {wanted}")
 
-    cdef int fail_encoding(self, const unsigned char[::1] text, Py_ssize_t start, Py_ssize_t stop) except -1 nogil:
+    cdef int fail_encoding(self, Py_ssize_t start, Py_ssize_t stop) except -1 nogil:
         with gil:
             raise LineError(
-                f"line {self.line}: {shown(text, start, stop)} is not UTF-8; convert the file first, for example with "
-                "iconv -f latin1 -t utf-8"
+                f"line {self.line}: {shown(self.text, start, stop)} is not UTF-8; convert the file first, for example "
+                "with iconv -f latin1 -t utf-8"
             )
 
-    cdef int fail_weight(self, const unsigned char[::1] text, Py_ssize_t start, Py_ssize_t stop) except -1 nogil:
+    cdef int fail_weight(self, Py_ssize_t start, Py_ssize_t stop) except -1 nogil:
         with gil:
             smallest, largest = WEIGHT_RANGE
             raise LineError(
-                f"line {self.line}: the weight {shown(text, start, stop)} must be 0 or a number between {smallest:g} and "
-                f"{largest:g}; {self._without_weights()}"
+                f"line {self.line}: the weight {shown(self.text, start, stop)} must be 0 or a number between "
+                f"{smallest:g} and {largest:g}; {self._without_weights()}"
             )
 
     def _any_width(self):

@@ -96,7 +96,7 @@ def _check_columns(columns: Columns, header: bool | None) -> None:
 
 
 def find_layout(
-    head: bytes | bytearray | memoryview, is_whole: bool, options: Options, first: Layout | None = None
+    head: bytearray | memoryview, is_whole: bool, options: Options, first: Layout | None = None
 ) -> Layout | None:
     """The layout of a file that begins with `head`; None if there are no records.
 
@@ -142,7 +142,7 @@ def find_layout(
     return Layout(delimiter, columns, width, cells if has_header else None, options.header is True, warning)
 
 
-def _split(head: bytes | bytearray | memoryview, is_whole: bool, options: Options) -> tuple[str, list[Record]]:
+def _split(head: bytearray | memoryview, is_whole: bool, options: Options) -> tuple[str, list[Record]]:
     """What separates the cells, and the first records."""
     fitting: list[tuple[str, list[Record]]] = []
     problem: LineError | None = None
