@@ -38,8 +38,9 @@ cdef class GatheredEdges:
 
     def begin_file(self, bint is_weighted):
         """Say whether the edges that follow have weights."""
-        self._close_chunk()
-        self.is_weighted = is_weighted
+        if is_weighted != self.is_weighted:
+            self._close_chunk()
+            self.is_weighted = is_weighted
 
     def add_integers(self, const int64_t[::1] sources, const int64_t[::1] targets, const double[::1] weights):
         """Add edges between integers; `weights` is empty where there are none."""
@@ -76,10 +77,14 @@ cdef class GatheredEdges:
             if level_of(name) > self.level:
                 self.raise_level(level_of(name))
             if self.level == SMALL:
-                self.further.append(name.value)
-                self.largest = max(self.largest, <node_t> name.value)
+                self.add_small_nodes(np.array([name.value], dtype=np.int32))
             else:
                 self.number(text, name)
+
+    def add_small_nodes(self, values):
+        """Add nodes given as an array of int32, from 0 on, while all others are such integers too."""
+        self.further.append(values)
+        self.largest = max(self.largest, values.max())
 
     def has_text(self, const unsigned char[::1] text):
         """Whether names are texts, and this, as bytes of UTF-8, is one of them."""
@@ -95,11 +100,11 @@ cdef class GatheredEdges:
         chunks, self.full_chunks = self.full_chunks, []
         if self.level == TEXT:
             return chunks, self.texts
-        if self.level == SMALL and self.largest >= INTEGERS_PER_EDGE * (self.count + len(self.further)):
+        if self.level == SMALL and self.largest >= INTEGERS_PER_EDGE * (self.count + sum(map(len, self.further))):
             self.full_chunks = chunks
             self._number_small()
         if self.level == SMALL:
-            return chunks, numbered_by_bitmap(chunks, np.array(self.further, dtype=np.int32), self.largest)
+            return chunks, numbered_by_bitmap(chunks, self.further, self.largest)
         names = self.integers.names()
         order = np.argsort(names)
         ranks = np.empty(len(names), dtype=np.int32)
@@ -126,9 +131,12 @@ cdef class GatheredEdges:
         double weight,
     ) except -1 nogil:
         cdef Level level = max(level_of(source), level_of(target))
+        cdef node_t u, v
         if level > self.level:
             self.raise_level(level)
-        return self.add_small(self.number(source_text, source), self.number(target_text, target), weight)
+        u = self.number(source_text, source)
+        v = self.number(target_text, target)
+        return self.add_small(u, v, weight)
 
     cdef node_t number(self, const unsigned char[::1] text, Name name) except -1 nogil:
         """What stands for a name in the chunks; the level is at least that of the name."""
@@ -152,8 +160,8 @@ cdef class GatheredEdges:
         for sources, targets, _ in self.full_chunks:
             number_pairs(self.integers, sources, targets)
             poll_signals()
-        for value in self.further:
-            self.integers.number(value)
+        for values in self.further:
+            number_nodes(self.integers, values)
         self.level = WIDE
 
     def _write_integers(self):
@@ -245,12 +253,20 @@ def number_pairs(IntegerTable table, node_t[::1] sources, node_t[::1] targets):
             targets[e] = table.number(targets[e])
 
 
-def numbered_by_bitmap(list chunks, const node_t[::1] further, node_t largest):
+def number_nodes(IntegerTable table, const node_t[::1] values):
+    cdef Py_ssize_t i
+    with nogil:
+        for i in range(values.shape[0]):
+            table.number(values[i])
+
+
+def numbered_by_bitmap(list chunks, list further, node_t largest):
     """Replace the ends in all chunks by their ranks, and return the names as `GatheredEdges.finish` does."""
     cdef Py_ssize_t i, n = 0
     cdef uint64_t[::1] seen = np.zeros(largest // 64 + 1, dtype=np.uint64)
     cdef node_t[::1] ranks
-    mark(seen, further)
+    for values in further:
+        mark(seen, values)
     for sources, targets, _ in chunks:
         mark(seen, sources)
         mark(seen, targets)

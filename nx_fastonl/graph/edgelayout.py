@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Sequence
+from numbers import Integral
 from typing import NamedTuple
 
 from nx_fastonl._lib.checks import cut, shortened
@@ -26,7 +27,7 @@ SAMPLE_RECORDS = 1000
 # Integers from here on, in all lines, are more likely seconds since 1970 than weights.
 FIRST_TIME = 10**8
 INTEGER = re.compile(rb"0|-?[1-9][0-9]*")
-NUMBER = re.compile(rb"[+-]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][+-]?[0-9]+)?")
+NUMBER = re.compile(rb"[+-]?([0-9]+(\.[0-9]*)?|\.[0-9]+)([eE][+-]?[0-9]+)?")
 SEVERAL_NUMBERS = re.compile(rb"[0-9.]+([ \t]+[0-9.]+)+")
 # The first line of a file of KONECT: the kind of graph, and of its weights.
 KONECT = re.compile(rb"% +(sym|asym|bip) ")
@@ -70,6 +71,7 @@ def checked_options(
     """The options of a caller; raises for those that mean nothing."""
     if delimiter is not None:
         fits = isinstance(delimiter, str) and len(delimiter) == 1 and delimiter.isascii() and delimiter not in '"\r\n\0'
+        fits = fits and not delimiter.isalnum()
         if not fits:
             raise ValueError(
                 f'delimiter must be one ASCII character, "," for example, or " " for blanks, got {shortened(delimiter)}'
@@ -88,7 +90,7 @@ def _check_columns(columns: Columns, header: bool | None) -> None:
     if isinstance(columns, str) or not isinstance(columns, Sequence) or len(columns) not in (2, 3):
         raise ValueError(f"columns must be {right}, got {shortened(columns)}")
     by_name = all(isinstance(column, str) for column in columns)
-    by_number = all(isinstance(column, int) and not isinstance(column, bool) and column >= 0 for column in columns)
+    by_number = all(isinstance(column, Integral) and not isinstance(column, bool) and column >= 0 for column in columns)
     if not (by_name or by_number) or len(set(columns)) < len(columns) or (by_number and max(columns) >= 2**31):  # type: ignore[operator]
         raise ValueError(f"columns must be {right}, all different, got {shortened(columns)}")
     if by_name and header is False:
@@ -98,7 +100,7 @@ def _check_columns(columns: Columns, header: bool | None) -> None:
 def find_layout(
     head: bytearray | memoryview, is_whole: bool, options: Options, first: Layout | None = None
 ) -> Layout | None:
-    """The layout of a file that begins with `head`; None if there are no records.
+    """The layout of a file that begins with `head`; None if that has no records, or too few to tell.
 
     `first` is the layout of the first of several files. Raises LineError where it cannot be found out. Where a first
     line is taken for a header without knowing its names, the layout has a warning that says so.
@@ -111,7 +113,7 @@ def find_layout(
             "columns=(0, 1) reads the file as it is"
         )
     delimiter, rows = _split(head, is_whole, options)
-    if not rows:
+    if len(rows) < (1 if is_whole else 2):
         return None
     line, cells = rows[0]
     names = [cell.decode("utf-8", "backslashreplace") for cell in cells]

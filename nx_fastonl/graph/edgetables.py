@@ -12,6 +12,7 @@ from nx_fastonl._lib.checks import WEIGHT_RANGE, cut, shortened
 from nx_fastonl._lib.streams import Source, Stream
 from nx_fastonl.graph._gathered import GatheredEdges
 from nx_fastonl.graph.edgelayout import Columns, known_columns
+from nx_fastonl.graph.rows import MAX_NODES
 
 # How these files begin.
 MATRIX_MARKET = b"%%matrixmarket"
@@ -30,13 +31,14 @@ def read_matrix_market(stream: Stream, columns: Columns | None, edges: GatheredE
         matrix: Any = sparse.coo_array(io.mmread(stream.text))
     except (ValueError, OverflowError, TypeError) as error:
         raise ValueError(f"not a Matrix Market file that can be read: {error}") from error
+    if matrix.shape[0] >= MAX_NODES:
+        raise ValueError(f"a graph may have at most 2**31 - 2 nodes, got {matrix.shape[0]}")
     if matrix.shape[0] != matrix.shape[1]:
         raise ValueError(f"an adjacency matrix is square, got shape {matrix.shape}")
     if matrix.dtype.kind not in "biuf":
         raise ValueError(f"an adjacency matrix holds real numbers, got {matrix.dtype}")
     if not directed:
-        transposed = matrix.T
-        if (matrix.tocsr() != transposed.tocsr()).nnz:
+        if (matrix.tocsr() != matrix.T.tocsr()).nnz:
             raise ValueError("the matrix is not symmetric; pass directed=True")
         below = matrix.coords[0] >= matrix.coords[1]
         matrix = sparse.coo_array((matrix.data[below], tuple(ends[below] for ends in matrix.coords)), matrix.shape)
@@ -44,7 +46,7 @@ def read_matrix_market(stream: Stream, columns: Columns | None, edges: GatheredE
     weights = np.empty(0) if columns is not None and len(columns) == 2 else _weights(matrix.data, 0, "entry")
     edges.begin_file(len(weights) > 0)
     edges.add_integers(sources, targets, weights)
-    edges.add_nodes(b"%d" % node for node in np.setdiff1d(np.arange(1, matrix.shape[0] + 1), [*sources, *targets]))
+    edges.add_small_nodes(np.arange(1, matrix.shape[0] + 1, dtype=np.int32))
 
 
 def read_parquet(source: Source, stream: Stream, columns: Columns | None, edges: GatheredEdges) -> None:
@@ -65,10 +67,10 @@ def read_parquet(source: Source, stream: Stream, columns: Columns | None, edges:
         for batch in table.iter_batches(BATCH_ROWS, columns=chosen):
             _add_batch([batch.column(name) for name in chosen], chosen, row, edges)
             row += batch.num_rows
-    except pa.ArrowException as error:
-        if isinstance(error, ValueError | OSError):
-            raise ValueError(f"not a Parquet file that can be read: {error}") from error
-        raise
+    except (pa.ArrowException, OSError) as error:
+        if isinstance(error, OSError) and error.errno is not None:
+            raise
+        raise ValueError(f"not a Parquet file that can be read: {error}") from error
 
 
 def _chosen(names: list[str], columns: Columns | None) -> list[str]:
@@ -77,11 +79,11 @@ def _chosen(names: list[str], columns: Columns | None) -> list[str]:
         known = known_columns(names)
         if known is not None:
             return [names[column] for column in known if column >= 0]
-        if len(names) == 2:
-            return names
-        raise ValueError(
-            f"which of the columns {cut(', '.join(names))} are the ends of an edge? columns=(..., ...) says so"
-        )
+        if len(names) != 2:
+            raise ValueError(
+                f"which of the columns {cut(', '.join(names))} are the ends of an edge? columns=(..., ...) says so"
+            )
+        columns = names
     found = [names[column] if isinstance(column, int) and column < len(names) else column for column in columns]
     for name in found:
         if names.count(str(name)) != 1:
@@ -103,7 +105,7 @@ def _add_batch(arrays: list[Any], names: list[str], row: int, edges: GatheredEdg
             raise ValueError(f"column {names[2]} must hold numbers, got {arrays[2].type}")
         weights = _weights(arrays[2].to_numpy(zero_copy_only=False), row, "row")
     if all(pa.types.is_integer(array.type) for array in ends):
-        sources, targets = (array.to_numpy(zero_copy_only=False).astype(np.int64) for array in ends)
+        sources, targets = (array.to_numpy() for array in ends)
         edges.add_integers(sources, targets, weights)
     else:
         (source_data, source_offsets), (target_data, target_offsets) = (_texts(array, row) for array in ends)
@@ -116,7 +118,10 @@ def _plain(array: Any, name: str) -> Any:
 
     kind = array.type.value_type if pa.types.is_dictionary(array.type) else array.type
     if pa.types.is_integer(kind):
-        return array.cast(pa.int64() if kind != pa.uint64() else kind)
+        try:
+            return array.cast(pa.int64())
+        except pa.ArrowInvalid:  # too large
+            return array.cast(kind).cast(pa.large_string())
     if pa.types.is_string(kind) or pa.types.is_large_string(kind) or pa.types.is_string_view(kind):
         return array.cast(pa.large_string())
     raise ValueError(f"column {name} must hold integers or texts, got {array.type}")
