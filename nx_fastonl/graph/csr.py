@@ -270,7 +270,7 @@ class CSRGraph:
             directed = not symmetric
         if weight is None:
             rows = rows._replace(weights=None)
-        return cls(*rows, nodes=nodes, directed=directed)
+        return cls._made(rows, nodes, directed)
 
     @classmethod
     def from_edges(

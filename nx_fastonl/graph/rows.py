@@ -59,16 +59,48 @@ def rows_from_scipy(A: Any) -> tuple[Rows, bool]:
         raise ValueError(f"an adjacency matrix is square, got shape {A.shape}")
     if A.dtype.kind not in "biuf":
         raise ValueError(f"an adjacency matrix holds real numbers, got dtype {A.dtype}")
-    copy = A.copy()
-    if hasattr(copy, "check_format"):
-        if (np.diff(copy.indptr) < 0).any():  # what scipy looks at only where the last of them is positive
-            raise ValueError("the matrix's indptr must not decrease")
-        copy.check_format(full_check=True)
-    coo: Any = sparse.coo_array(copy)
-    check_weights(coo.data, lambda e: (coo.coords[0][e], coo.coords[1][e]))
-    csr = coo.astype(np.float64).tocsr()  # as floats, small integers cannot overflow where entries add up
-    csr.eliminate_zeros()
-    return _rows_of(csr), abs(csr - csr.T).nnz == 0
+    if A.format in ("csr", "csc", "bsr"):
+        A = type(A)((A.data, A.indices, A.indptr), shape=A.shape)  # on the same arrays: scipy's checks would change A
+        _check_compressed(A.indptr, A.indices, A.shape[0] // (A.blocksize[0] if A.format == "bsr" else 1))
+    rows = _compressed_rows(A) if A.format in ("csr", "csc") else _entry_rows(A)
+    return rows, find_fault(*rows, symmetric=True) is None
+
+
+def _entry_rows(A: Any) -> Rows:
+    """The rows of a matrix of any format, from its entries one by one."""
+    coo = A.tocoo()
+    sources, targets = coo.coords
+    return rows_from_edges(sources, targets, _unless_ones(coo.data), A.shape[0], directed=True)
+
+
+def _compressed_rows(A: Any) -> Rows:
+    """The rows of a matrix in compressed rows or columns: copied, or sorted anew."""
+    n, values = A.shape[0], _unless_ones(A.data)
+    if A.format == "csr" and A.has_canonical_format and (values is None or values.all()):
+        _check_size(n)
+        indptr, indices = np.array(A.indptr, dtype=np.int64), np.array(A.indices, dtype=np.int32)
+        _check_compressed(indptr, indices, n)  # once more: another thread may have changed them
+        return Rows(indptr, indices, None if values is None else _checked_copy(values, indptr, indices))
+    others = np.repeat(np.arange(n, dtype=A.indices.dtype), np.diff(A.indptr))
+    sources, targets = (others, A.indices) if A.format == "csr" else (A.indices, others)
+    return rows_from_edges(sources, targets, values, n, directed=True)
+
+
+def _check_compressed(indptr: NDArray[np.integer], indices: NDArray[np.integer], n: int) -> None:
+    if indptr[0] != 0 or indptr[-1] != len(indices) or (indptr[1:] < indptr[:-1]).any():
+        raise ValueError(f"the matrix's indptr must rise from 0 to the number of its indices, {len(indices)}")
+    if len(indices) and not (indices.min() >= 0 and indices.max() < n):
+        raise ValueError(f"the matrix's indices must lie between 0 and {n - 1}, got {indices.min()} to {indices.max()}")
+
+
+def _checked_copy(values: NDArray[Any], indptr: NDArray[np.int64], indices: NDArray[np.int32]) -> NDArray[np.float64]:
+    copy = np.array(values, dtype=np.float64)
+    check_weights(copy, lambda e: (np.searchsorted(indptr, e, "right") - 1, indices[e]))
+    return copy
+
+
+def _unless_ones(values: NDArray[Any]) -> NDArray[Any] | None:
+    return None if (values == 1).all() else values
 
 
 def rows_from_edges(
@@ -85,8 +117,7 @@ def rows_from_edges(
     check_weights(values, lambda e: (rows[e], columns[e]))
     if n is None:
         n = 1 + int(max(rows.max(), columns.max())) if len(rows) else 0
-    if not 0 <= n <= MAX_NODES:
-        raise ValueError(f"a graph may have 1 to 2**31 - 1 nodes, got n = {n}")
+    _check_size(n)
     for ends in (rows, columns):
         if len(ends) and not (ends.min() >= 0 and ends.max() < n):
             raise ValueError(f"edge ends must lie between 0 and {n - 1}, got {ends.min()} to {ends.max()}")
@@ -100,15 +131,16 @@ def rows_from_chunks(chunks: list[EdgeChunk], n: int, *, directed: bool) -> Rows
     return Rows(indptr, indices, None if (found == 1.0).all() else found)
 
 
+def _check_size(n: int) -> None:
+    if not 0 <= n <= MAX_NODES:
+        raise ValueError(f"a graph may have 1 to 2**31 - 1 nodes, got n = {n}")
+
+
 def _ends(values: ArrayLike, name: str) -> NDArray[np.integer]:
     """The ends of edges as they are given, copied only where they are no array of integers side by side."""
     if isinstance(values, np.ndarray) and values.ndim == 1 and values.dtype in (np.int32, np.int64):
         return np.ascontiguousarray(values)
     return integers(values, name)
-
-
-def _rows_of(matrix: Any) -> Rows:
-    return Rows(matrix.indptr, matrix.indices, None if (matrix.data == 1).all() else matrix.data)
 
 
 def integers(values: ArrayLike, name: str) -> NDArray[np.integer]:
@@ -132,6 +164,8 @@ def check_weights(values: NDArray[Any], ends: Callable[[int], tuple[Any, Any]]) 
     if values.dtype.kind not in "biuf":
         raise ValueError(f"weights must be real numbers, got dtype {values.dtype}")
     smallest, largest = WEIGHT_RANGE
+    if len(values) == 0 or (float(values.min()) >= smallest and float(values.max()) <= largest):
+        return
     as_float = values.astype(np.float64, copy=False)
     bad = ~((as_float == 0) | ((as_float >= smallest) & (as_float <= largest)))
     if bad.any():

@@ -1,4 +1,5 @@
 import pickle
+import tracemalloc
 
 import networkx as nx
 import numpy as np
@@ -91,6 +92,28 @@ def test_weights_of_arrays_can_be_ignored():
     assert as_csr_graph(plain, weight=None) is plain
 
 
+def compressed(entries, layout, dtype):
+    """A sparse matrix that lists these entries in this order, zeros and duplicates included, for types of indices."""
+    if layout in ("csr", "csc"):
+        axis = 0 if layout == "csr" else 1
+        entries = sorted(entries, key=lambda entry: entry[axis])
+        sizes = [sum(entry[axis] == u for entry in entries) for u in range(4)]
+        A = sparse.coo_array((4, 4)).asformat(layout)
+        A.data = np.array([w for *_, w in entries])
+        A.indices = np.array([entry[1 - axis] for entry in entries], dtype=dtype)
+        A.indptr = np.array([0, *np.cumsum(sizes)], dtype=dtype)
+        return A
+    ends = tuple(np.array([entry[i] for entry in entries], dtype=dtype) for i in (0, 1))
+    A = sparse.coo_array((np.array([w for *_, w in entries], dtype=float), ends), shape=(4, 4))
+    return A if layout == "coo" else A.tobsr((2, 2))
+
+
+def with_indptr(indptr):
+    A = sparse.csr_array(np.array([[0, 1, 0], [1, 0, 0], [0, 0, 0]]))
+    A.indptr = np.array(indptr)
+    return A
+
+
 class TestFromScipy:
     @pytest.mark.parametrize("layout", ["csr", "csc", "coo", "lil", "dok", "bsr"])
     @pytest.mark.parametrize("dtype", [bool, np.int8, np.int64, np.float32, np.float64])
@@ -108,6 +131,42 @@ class TestFromScipy:
         graph = CSRGraph.from_scipy(A)
         assert_array_equal(dense(graph), [[0, 3], [3, 0]])
         assert A.nnz == 4
+
+    @given(
+        st.lists(st.tuples(st.integers(0, 3), st.integers(0, 3), st.sampled_from([0.0, 0.1, 0.5, 1.0, 2.0]))),
+        st.sampled_from(["csr", "csc", "coo", "bsr"]),
+        st.sampled_from([np.int32, np.int64]),
+        st.booleans(),
+    )
+    def test_entries_in_any_order_add_up_and_stay_as_they_were(self, entries, layout, dtype, mirrored):
+        if mirrored:
+            entries = entries + [(v, u, w) for u, v, w in entries]
+        W = np.zeros((4, 4))
+        for u, v, w in entries:
+            W[u, v] += w
+        A = compressed(entries, layout, dtype)
+        before = {name: np.array(getattr(A, name)) for name in ("data", "indices", "indptr", "row") if hasattr(A, name)}
+        graph = CSRGraph.from_scipy(A)
+        assert_array_equal(dense(graph), W)
+        assert graph.is_directed() == (W != W.T).any()
+        assert find_fault(graph.indptr, graph.indices, graph.weights, symmetric=not graph.is_directed()) is None
+        assert (graph.weights is None) == np.isin(W, (0.0, 1.0)).all()
+        for name, array in before.items():
+            assert_array_equal(getattr(A, name), array)
+            assert getattr(A, name).dtype == array.dtype
+
+    @pytest.mark.parametrize(("layout", "times"), [("csr", 1.2), ("csc", 2.5), ("coo", 2.5)])
+    def test_memory(self, layout, times):
+        rng = np.random.default_rng(0)
+        ends = [rng.integers(0, 20_000, 400_000).astype(np.int32) for _ in range(2)]
+        A = sparse.coo_array((rng.random(400_000) + 1, ends), shape=(20_000, 20_000)).tocsr().asformat(layout)
+        CSRGraph.from_scipy(sparse.eye_array(2, format=layout))  # whatever the first call loads
+        tracemalloc.start()
+        graph = CSRGraph.from_scipy(A)
+        size, peak = tracemalloc.get_traced_memory()
+        tracemalloc.stop()
+        assert len(graph.indices) == A.nnz
+        assert peak <= times * size
 
     def test_small_integers_do_not_overflow_where_entries_add_up(self):
         ends = (np.array([0, 0, 1, 1]), np.array([1, 1, 0, 0]))
@@ -131,7 +190,9 @@ class TestFromScipy:
             (sparse.csr_array([[0, 1j], [1j, 0]]), "real numbers"),
             (sparse.csr_array([[0, -1], [-1, 0]]), r"edge \(0, 1\) has weight -1"),
             (sparse.csr_array([[0, 1], [np.nan, 0]]), r"edge \(1, 0\) has weight nan"),
-            (sparse.csr_array((np.ones(2), np.array([10**8, 0]), np.array([0, 1, 2])), shape=(2, 2)), "index|indices"),
+            (sparse.csr_array((np.ones(2), np.array([10**8, 0]), np.array([0, 1, 2])), shape=(2, 2)), "to 100000000"),
+            (with_indptr([0, 3, 1, 2]), "indptr must rise from 0"),
+            (with_indptr([1, 1, 1, 2]), "indptr|index pointer"),
         ],
     )
     def test_bad_matrices(self, A, message):
