@@ -23,6 +23,7 @@ from nx_fastonl.graph._edges import row_sums
 from nx_fastonl.graph._view import GraphView
 from nx_fastonl.graph.arrows import Arrows, rows_both_ways
 from nx_fastonl.graph.edgefile import read_edge_files
+from nx_fastonl.graph.ends import numbered_texts
 from nx_fastonl.graph.live import BACKEND_NAME, LiveGraph, live_graph
 from nx_fastonl.graph.names import ArrayNames, find_in_range, integer_names
 from nx_fastonl.graph.rows import (
@@ -287,14 +288,17 @@ class CSRGraph:
 
         Parameters
         ----------
-        sources, targets : array_like of int
-            The ends of each edge, counted from 0. An undirected edge is given once; edges given twice add up.
+        sources, targets : array_like of int or of str
+            The ends of each edge: integers, counted from 0, or the names of nodes, as texts. Both are taken from
+            lists, from arrays of numpy, and from columns of pandas, polars and Arrow; int32 and int64 are not copied.
+            An undirected edge is given once; edges given twice add up.
         weights : array_like of float, optional
             A weight for each edge, by default 1.
         n : int, optional
-            The number of nodes, by default ``len(nodes)`` or the largest end plus 1.
+            The number of nodes, by default ``len(nodes)`` or the largest end plus 1. Not for texts.
         nodes : sequence of hashable, optional
-            The names of the nodes, by default 0, 1, 2, ...
+            The names of the nodes, by default 0, 1, 2, ... or, where ends are texts, these in the order in which they
+            appear: ``sources[0]``, ``targets[0]``, ``sources[1]``, ... Texts as ends must be among `nodes`.
         directed : bool, default False
             Whether edges lead only from source to target.
 
@@ -305,9 +309,10 @@ class CSRGraph:
         Raises
         ------
         ValueError
-            If the arrays differ in length, an end or a weight is out of range, or `nodes` does not name each node once.
+            If the arrays differ in length, an end or a weight is out of range, a text is not among `nodes`, or `nodes`
+            does not name each node once.
         TypeError
-            If `nodes` is not a sequence.
+            If an end is missing, only one of both columns holds texts, or `nodes` is not a sequence.
         networkx.NetworkXPointlessConcept
             If there are no nodes.
 
@@ -316,10 +321,17 @@ class CSRGraph:
         >>> import nx_fastonl as fo
         >>> fo.CSRGraph.from_edges([0, 1], [1, 2], weights=[0.5, 2])
         CSRGraph with 3 nodes and 2 edges
+        >>> list(fo.CSRGraph.from_edges(["ann", "bob"], ["cid", "ann"]))
+        ['ann', 'cid', 'bob']
         """
-        if nodes is not None:
-            nodes = _sequence(nodes)
-            n = len(nodes) if n is None else n
+        nodes = None if nodes is None else _sequence(nodes)
+        sources, targets, names = numbered_texts(sources, targets, nodes)
+        if names is not None:
+            if n is not None:
+                raise ValueError(f"n is for ends that are integers, got n = {shortened(n)} and texts; leave it out")
+            nodes = names
+        if nodes is not None and n is None:
+            n = len(nodes)
         check_count("n", n, least=0)
         return cls._made(rows_from_edges(sources, targets, weights, n, directed=directed), nodes, directed)
 
