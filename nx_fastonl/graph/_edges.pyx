@@ -16,13 +16,13 @@ ctypedef fused end_t:
     int64_t
 
 
-def sorted_rows(list chunks, Py_ssize_t n, bint directed):
+def sorted_rows(list chunks, Py_ssize_t n, bint directed, bint keep_last=False):
     """The rows of edges as indptr, indices and weights; no weights where none are given and no edge is given twice.
 
     Edges come in chunks of arrays (sources, targets, weights or None), which are taken from the list as they are used
-    up. Edges that are given twice are added up, in the order given, and left out if the sum is 0. An undirected edge
-    stands in the rows of both ends, a loop once. The ends were checked before. They are not copied: if another thread
-    changes them meanwhile, this raises.
+    up. Edges that are given twice are added up, in the order given, and left out if the sum is 0. With `keep_last`, the
+    one given last counts instead. An undirected edge stands in the rows of both ends, a loop once. The ends were checked
+    before. They are not copied: if another thread changes them meanwhile, this raises.
     """
     cdef Py_ssize_t size
     cdef bint weighted = any(weights is not None for _, _, weights in chunks)
@@ -54,7 +54,7 @@ def sorted_rows(list chunks, Py_ssize_t n, bint directed):
         row_weights = values
     if len(values):
         with nogil:
-            size = merge(row_starts, rows, row_weights)
+            size = merge(row_starts, rows, row_weights, keep_last)
     del rows, row_weights
     return indptr, _cut(indices, size), _cut(values, size if len(values) else 0)
 
@@ -163,8 +163,11 @@ cdef bint has_twice(const offset_t[::1] starts, const node_t[::1] rows) noexcept
     return False
 
 
-cdef Py_ssize_t merge(offset_t[::1] starts, node_t[::1] rows, double[::1] weights) noexcept nogil:
-    """Add up what a sorted row lists twice, and leave out sums of 0; return how many entries are left, at the front."""
+cdef Py_ssize_t merge(offset_t[::1] starts, node_t[::1] rows, double[::1] weights, bint keep_last) noexcept nogil:
+    """Add up what a sorted row lists twice, or keep the last, and leave out 0.
+
+    Return how many entries are left, at the front.
+    """
     cdef Py_ssize_t u, e, stop, size = 0, first = 0
     for u in range(starts.shape[0] - 1):
         e, stop, first = starts[u], starts[u + 1], size
@@ -173,7 +176,7 @@ cdef Py_ssize_t merge(offset_t[::1] starts, node_t[::1] rows, double[::1] weight
             rows[size], weights[size] = rows[e], weights[e]
             e += 1
             while e < stop and rows[e] == rows[size]:
-                weights[size] += weights[e]
+                weights[size] = weights[e] if keep_last else weights[size] + weights[e]
                 e += 1
             size += weights[size] != 0.0
     starts[starts.shape[0] - 1] = size

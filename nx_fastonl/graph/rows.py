@@ -104,9 +104,18 @@ def _unless_ones(values: NDArray[Any]) -> NDArray[Any] | None:
 
 
 def rows_from_edges(
-    sources: ArrayLike, targets: ArrayLike, weights: ArrayLike | None, n: int | None, *, directed: bool
+    sources: ArrayLike,
+    targets: ArrayLike,
+    weights: ArrayLike | None,
+    n: int | None,
+    *,
+    directed: bool,
+    keep_last: bool = False,
 ) -> Rows:
-    """The rows of edges given by their ends; `n` is by default the largest end plus 1. Edges given twice add up."""
+    """The rows of edges given by their ends; `n` is by default the largest end plus 1.
+
+    Edges given twice add up; with `keep_last`, the one given last counts.
+    """
     rows, columns = _ends(sources, "sources"), _ends(targets, "targets")
     if rows.dtype != columns.dtype:
         rows, columns = rows.astype(np.int64), columns.astype(np.int64)
@@ -122,12 +131,12 @@ def rows_from_edges(
         if len(ends) and not (ends.min() >= 0 and ends.max() < n):
             raise ValueError(f"edge ends must lie between 0 and {n - 1}, got {ends.min()} to {ends.max()}")
     chunk = (rows, columns, None if weights is None else np.ascontiguousarray(values, dtype=np.float64))
-    return rows_from_chunks([chunk], n, directed=directed)
+    return rows_from_chunks([chunk], n, directed=directed, keep_last=keep_last)
 
 
-def rows_from_chunks(chunks: list[EdgeChunk], n: int, *, directed: bool) -> Rows:
+def rows_from_chunks(chunks: list[EdgeChunk], n: int, *, directed: bool, keep_last: bool = False) -> Rows:
     """The rows of edges that were checked. Chunks are taken from the list, and are freed if nobody else has them."""
-    indptr, indices, found = sorted_rows(chunks, n, directed)
+    indptr, indices, found = sorted_rows(chunks, n, directed, keep_last)
     return Rows(indptr, indices, None if (found == 1.0).all() else found)
 
 

@@ -35,6 +35,11 @@ class BackendInterface:
     local_and_global_consistency = _deferred("nxapi.algorithms", "local_and_global_consistency")
     harmonic_function = _deferred("nxapi.algorithms", "harmonic_function")
 
+    from_scipy_sparse_array = _deferred("nxapi.readers", "from_scipy_sparse_array")
+    read_edgelist = _deferred("nxapi.readers", "read_edgelist")
+    read_weighted_edgelist = _deferred("nxapi.readers", "read_weighted_edgelist")
+    from_pandas_edgelist = _deferred("nxapi.readers", "from_pandas_edgelist")
+
     fastonl_fifo_push = _deferred("push.fifo", "fifo_push")
     fastonl_personalized_pagerank_local = _deferred("push.pagerank", "personalized_pagerank_local")
     fastonl_ppr_matrix = _deferred("push.pagerank", "ppr_matrix")

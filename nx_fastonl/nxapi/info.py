@@ -2,6 +2,11 @@
 
 from __future__ import annotations
 
+READERS = (
+    "A CSRGraph, without an nx.Graph in between. `create_using` must be None, nx.Graph or nx.DiGraph. Weights must be\n"
+    "positive."
+)
+
 
 def get_info() -> dict[str, object]:
     """The functions that run here, and what NetworkX's documentation says about each."""
@@ -33,5 +38,19 @@ def get_info() -> dict[str, object]:
             "harmonic_function": {
                 "additional_docs": "The same iteration on arrays. Labels are read from the graph at every call."
             },
+            "from_scipy_sparse_array": {"additional_docs": f"{READERS} `edge_attribute` must be weight."},
+            "from_pandas_edgelist": {
+                "additional_docs": (
+                    f"{READERS} Nodes must be texts or integers. `edge_attr` must be None or weight.\n"
+                    "`edge_key` is not supported."
+                )
+            },
+            "read_edgelist": {
+                "additional_docs": (
+                    f"{READERS} `nodetype` must be None, str or int; `data` True (without dicts), False or\n"
+                    '`(("weight", float),)`.'
+                )
+            },
+            "read_weighted_edgelist": {"additional_docs": f"{READERS} `nodetype` must be None, str or int."},
         },
     }

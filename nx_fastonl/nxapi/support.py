@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from inspect import signature
 from numbers import Real
+from os import PathLike
 from typing import Any
 
 import networkx as nx
@@ -12,7 +13,7 @@ import networkx as nx
 from nx_fastonl._lib.checks import WEIGHT_RANGE, as_float, check_fraction, shortened
 from nx_fastonl.graph.csr import CSRGraph
 from nx_fastonl.graph.live import LiveGraph, may_be_one_sided
-from nx_fastonl.nxapi import algorithms
+from nx_fastonl.nxapi import algorithms, readers
 
 # With fewer nodes, NetworkX takes less time than converting the graph. Its other functions are slower on any graph.
 MIN_NODES = {"google_matrix": 80, "katz_centrality": 10}
@@ -120,11 +121,66 @@ def _slow_alpha(given: Arguments) -> str | None:
     return f"NetworkX takes less time on directed graphs where alpha is above {SLOW_ALPHA}, got {alpha!r}"
 
 
+def _other_graph(given: Arguments) -> str | None:
+    create_using = given["create_using"]
+    if create_using is None or create_using is nx.Graph or create_using is nx.DiGraph:
+        return None
+    shown = f"a {type(create_using).__name__} to fill" if isinstance(create_using, nx.Graph) else repr(create_using)
+    return f"create_using must be nx.Graph or nx.DiGraph for a CSRGraph, got {shown}"
+
+
+def _not_sparse(given: Arguments) -> str | None:
+    if not hasattr(given["A"], "tocoo"):
+        return f"A must be a scipy sparse array, got {type(given['A']).__name__}"
+    if given["edge_attribute"] != "weight":
+        return f"the attribute of a CSRGraph's edges is weight, got edge_attribute={shortened(given['edge_attribute'])}"
+    return None
+
+
+def _other_columns(given: Arguments) -> str | None:
+    if given["edge_key"] is not None:
+        return f"a CSRGraph has no keys of edges, got edge_key={shortened(given['edge_key'])}"
+    wanted = given["edge_attr"]
+    if wanted is True:
+        ends = (given["source"], given["target"])
+        wanted = [column for column in given["df"].columns if column not in ends]
+    if wanted is None or wanted == "weight" or (isinstance(wanted, list | tuple) and list(wanted) == ["weight"]):
+        return None
+    return f"the attribute of a CSRGraph's edges is weight, got edge_attr={shortened(wanted)}"
+
+
+def _unread(given: Arguments) -> str | None:
+    path = given["path"]
+    if not isinstance(path, str | PathLike | list | tuple) and not (hasattr(path, "seekable") and path.seekable()):
+        return "the lines can be read only once; should NetworkX have to read them, they would be gone"
+    if given["nodetype"] not in (None, str, int):
+        return f"nodes of a CSRGraph that is read are texts or integers, got nodetype={given['nodetype']!r}"
+    return None
+
+
+def _other_data(given: Arguments) -> str | None:
+    data = given["data"]
+    if data is True or data is False or _is_weight(data):
+        return None
+    expected = 'expected True, False or (("weight", float),)'
+    return f"the attribute of a CSRGraph's edges is weight, got data={shortened(data)}; {expected}"
+
+
+def _is_weight(data: Any) -> bool:
+    return isinstance(data, list | tuple) and len(data) == 1 and tuple(data[0]) in (("weight", float), ("weight", int))
+
+
 UNSUPPORTED: dict[str, tuple[Reason, ...]] = {
     "pagerank": (_bad_damping, _bad_masses),
     "google_matrix": (_one_sided,),
     "katz_centrality": (_bad_numbers, _bad_start, _one_sided),
     "local_and_global_consistency": (_no_labels,),
     "harmonic_function": (_no_labels,),
+    "from_scipy_sparse_array": (_other_graph, _not_sparse),
+    "read_edgelist": (_other_graph, _unread, _other_data),
+    "read_weighted_edgelist": (_other_graph, _unread),
+    "from_pandas_edgelist": (_other_graph, _other_columns),
 }
-SIGNATURES = {name: signature(getattr(algorithms, name)) for name in UNSUPPORTED}
+SIGNATURES = {
+    name: signature(getattr(algorithms if hasattr(algorithms, name) else readers, name)) for name in UNSUPPORTED
+}

@@ -10,6 +10,8 @@ from numpy.testing import assert_allclose, assert_array_equal
 
 import nx_fastonl as fo
 from nx_fastonl.graph._edges import sorted_rows
+from nx_fastonl.graph.csr import CSRGraph
+from nx_fastonl.graph.rows import rows_from_edges
 
 
 @st.composite
@@ -41,6 +43,21 @@ def test_edges_given_twice_add_up(given_edges, directed):
         assert (np.diff(row) > 0).all()
         assert (W[u, row] > 0).all()
     assert (graph.weights is None) == bool(np.isin(W, (0.0, 1.0)).all())
+
+
+@settings(max_examples=300, deadline=None)
+@given(edges(), st.booleans())
+def test_the_edge_given_last_counts(given_edges, directed):
+    n, sources, targets, weights = given_edges
+    W = np.zeros((n, n))
+    for e, (u, v) in enumerate(zip(sources, targets, strict=True)):
+        W[u, v] = 1.0 if weights is None else weights[e]
+        if not directed:
+            W[v, u] = W[u, v]
+    rows = rows_from_edges(sources, targets, weights, n, directed=directed, keep_last=True)
+    found = CSRGraph._made(rows, None, directed)
+    assert_array_equal(found.to_scipy().toarray(), W)
+    assert (rows.weights is None) == bool(np.isin(W, (0.0, 1.0)).all())
 
 
 def test_ends_are_not_copied_and_what_is_made_of_them_is():

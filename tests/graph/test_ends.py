@@ -1,6 +1,7 @@
 """Texts as ends of edges, in every kind of column."""
 
 import re
+from types import SimpleNamespace
 
 import numpy as np
 import pandas as pd
@@ -80,6 +81,13 @@ def test_texts_are_numbered_as_they_appear(kind, data):
     assert list(graph) == list(rows)
     assert [graph.index(name) for name in rows] == list(range(len(rows)))
     assert_array_equal(graph.to_scipy().toarray(), W)
+
+
+@pytest.mark.parametrize("kind", ["pandas", "pandas string", "pandas category", "polars"])
+def test_columns_are_read_without_pyarrow_too(kind, monkeypatch):
+    sources, targets = COLUMNS[kind](["b", "ü"]), COLUMNS[kind](["a", "b"])
+    monkeypatch.setattr(ends_module, "sys", SimpleNamespace(modules={}))
+    assert list(CSRGraph.from_edges(sources, targets)) == ["b", "a", "ü"]
 
 
 @given(st.lists(st.tuples(names, names), max_size=9), st.randoms())

@@ -33,10 +33,16 @@ ALGORITHMS = (
     "local_and_global_consistency",
     "harmonic_function",
 )
+READERS = ("from_scipy_sparse_array", "from_pandas_edgelist", "read_edgelist", "read_weighted_edgelist")
 SUITES = (
     "networkx.algorithms.link_analysis.tests.test_pagerank",
     "networkx.algorithms.tests.test_node_classification",
     "networkx.algorithms.centrality.tests.test_katz_centrality",
+)
+READER_SUITES = (
+    "networkx.readwrite.tests.test_edgelist",
+    "networkx.tests.test_convert_pandas",
+    "networkx.tests.test_convert_scipy",
 )
 
 
@@ -101,10 +107,10 @@ class TestEntryPoints:
     def test_information_is_what_there_is(self):
         info = get_info()
         assert info["backend_name"] == "fastonl"
-        assert tuple(info["functions"]) == ALGORITHMS
+        assert tuple(info["functions"]) == ALGORITHMS + READERS
         own = {f"fastonl_{function.__name__}" for function, *_ in TestOwnFunctions.CALLS}
         functions = {name for name in vars(BackendInterface) if not name.startswith(("_", "convert", "can", "should"))}
-        assert functions == own | {*ALGORITHMS}
+        assert functions == own | {*ALGORITHMS, *READERS}
 
     def test_networkx_shows_it(self):
         assert "The L1 error is certified" in nx.pagerank.__doc__
@@ -607,3 +613,10 @@ class TestSuitesOfNetworkX:
         assert bool(expected_failures) is not bool(fallback)
         assert not any(f"'{name}'" in line for name in ALGORITHMS for line in expected_failures)
         assert not any("with the given arguments" in line for line in expected_failures)
+
+    def test_readers_pass(self, tmp_path):
+        """What they refuse, as multigraphs, NetworkX reads; what they read is compared with what NetworkX reads."""
+        environment = environment_of(NETWORKX_TEST_BACKEND="fastonl", NETWORKX_FALLBACK_TO_NX="True")
+        command = [sys.executable, "-m", "pytest", "-p", "no:cacheprovider", "-q", "--pyargs", *READER_SUITES]
+        completed = subprocess.run(command, capture_output=True, text=True, cwd=tmp_path, env=environment)
+        assert completed.returncode == 0, completed.stdout
