@@ -332,6 +332,7 @@ class OnlineNodeLabeler:
         ...     fo.OnlineNodeLabeler.load(f"{folder}/model")
         OnlineNodeLabeler(method='adaptive'): 2 labels, 2 of 34 nodes learned
         """
+        self._check_not_changing()
         # A copy is taken under the locks, and written without them.
         with self._lock, getattr(self._knowledge.learner, "lock", nullcontext()):
             knowledge = self._knowledge
@@ -1164,7 +1165,9 @@ class OnlineNodeLabeler:
     def _check_not_changing(self) -> None:
         """Raise where this thread is changing the model already: where a signal handler runs meanwhile."""
         if self._lock._is_owned():  # type: ignore[attr-defined]  # as threading.Condition asks it
-            raise RuntimeError("this model is being changed by the same thread; a signal handler cannot change it too")
+            raise RuntimeError(
+                "this model is being changed by the same thread; a signal handler cannot change or save it"
+            )
 
     def _certify(self, rows: Sequence[int], max_operations: int, progress: bool) -> list[CertifiedLabel]:
         check_whole("max_operations", max_operations, least=0)

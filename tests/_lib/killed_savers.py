@@ -1,6 +1,7 @@
 """Processes that save to one folder, and are killed: run as a script, since only a process without threads may fork.
 
-``python -m tests._lib.killed_savers FOLDER`` prints how many of 200 processes replaced what was saved before.
+``python -m tests._lib.killed_savers FOLDER 200`` prints how many of 200 processes replaced what was saved before, and
+what another process read beside one that saved.
 """
 
 import os
@@ -15,7 +16,6 @@ import numpy as np
 from nx_fastonl._lib.folders import Content, check_sums, open_folder, write_folder
 
 KIND = "a test"
-KILLS = 200
 LONGEST = 0.05  # seconds: long enough for a few saves
 
 
@@ -31,11 +31,11 @@ def value_in(folder):
     return found.content.details["value"]
 
 
-def kill_savers(folder):
+def kill_savers(folder, kills):
     """Kill processes at random moments. The folder then has what was saved before, or what came after: whole."""
     draw = random.Random(1)
     latest, replaced = -1, 0
-    for _ in range(KILLS):
+    for _ in range(kills):
         child = os.fork()
         if child == 0:
             for value in range(latest + 1, sys.maxsize):
@@ -70,5 +70,8 @@ def read_beside_a_saver(folder):
 
 if __name__ == "__main__":
     place = Path(sys.argv[1])
-    lines = [str(kill_savers(place / "killed")), " ".join(map(str, read_beside_a_saver(place / "beside")))]
+    lines = [
+        str(kill_savers(place / "killed", int(sys.argv[2]))),
+        " ".join(map(str, read_beside_a_saver(place / "beside"))),
+    ]
     sys.stdout.write("\n".join(lines))

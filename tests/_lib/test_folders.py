@@ -208,7 +208,7 @@ def test_files_that_are_cut_or_longer_are_noticed(tmp_path):
 
 @POSIX
 def test_killed_savers_and_readers_beside_savers_leave_and_see_whole_states(tmp_path):
-    command = [sys.executable, "-m", "tests._lib.killed_savers", str(tmp_path)]
+    command = [sys.executable, "-m", "tests._lib.killed_savers", str(tmp_path), "200"]
     found = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
     assert found.returncode == 0, found.stderr
     replaced, seen = (list(map(int, line.split())) for line in found.stdout.splitlines())

@@ -3,6 +3,7 @@
 import errno
 import pickle
 import signal
+import subprocess
 import sys
 import threading
 from pathlib import Path
@@ -123,6 +124,41 @@ def test_bad_parameter():
             model_of(**options)
 
 
+@fault("a saved model that was altered, cut short or saved by a newer version")
+def test_damaged_model(tmp_path):
+    model = fo.OnlineNodeLabeler(nx.path_graph(5)).fit({0: "a", 4: "b"})
+    model.save(tmp_path)
+    manifest = (tmp_path / "manifest.json").read_text()
+    for damaged, why in (
+        (manifest.replace('"seed": ', '"seed": 1'), "is damaged"),
+        (manifest[:-20], "is damaged"),
+        (manifest.replace('"version": 1', '"version": 2'), "saved by a newer nx_fastonl"),
+    ):
+        (tmp_path / "manifest.json").write_text(damaged)
+        with pytest.raises(ValueError, match=why):
+            fo.OnlineNodeLabeler.load(tmp_path)
+
+
+@fault("a saved graph with damage that could do harm")
+def test_damaged_graph(tmp_path):
+    fo.CSRGraph.from_edges([0, 1], [1, 2]).save(tmp_path)
+    (file,) = tmp_path.glob("indices-*.npy")
+    np.save(file, np.array([1, 0, 2, 3], dtype=np.int32))
+    with pytest.raises(ValueError, match="an edge leads to a node that is not there"):
+        fo.CSRGraph.open(tmp_path)
+    np.save(file, np.array([1, 0, 2, 2], dtype=np.int32))
+    assert len(fo.CSRGraph.open(tmp_path)) == 3
+    with pytest.raises(ValueError, match="checksum of its array indices is wrong"):
+        fo.CSRGraph.open(tmp_path, verify="checksum")
+
+
+@fault("a model and a graph that it was not learned on")
+def test_other_graph(tmp_path):
+    fo.OnlineNodeLabeler(nx.path_graph(5)).save(tmp_path, include_graph=False)
+    with pytest.raises(ValueError, match="learned on another graph"):
+        fo.OnlineNodeLabeler.load(tmp_path, graph=nx.cycle_graph(5))
+
+
 @fault("a pickle with damaged arrays")
 def test_damaged_pickle():
     graph = fo.CSRGraph([0, 1, 3, 4], [1, 0, 2, 1])
@@ -238,7 +274,12 @@ def test_changing_handler(monkeypatch):
     learn = learner_of(model).learn
 
     def handler(*_):
-        for change in (lambda: model.learn_one(1, "b"), lambda: model.fit({1: "b"}), lambda: model.forget(0)):
+        for change in (
+            lambda: model.learn_one(1, "b"),
+            lambda: model.fit({1: "b"}),
+            lambda: model.forget(0),
+            lambda: model.save("no"),
+        ):
             try:
                 change()
             except RuntimeError as error:
@@ -254,7 +295,7 @@ def test_changing_handler(monkeypatch):
         model.learn_one(0, "a")
     finally:
         signal.signal(signal.SIGUSR1, before)
-    assert errors == ["this model is being changed by the same thread; a signal handler cannot change it too"] * 3
+    assert errors == ["this model is being changed by the same thread; a signal handler cannot change or save it"] * 4
     assert model.labels == {0: "a"}
 
 
@@ -284,6 +325,21 @@ def test_full_disk(monkeypatch, tmp_path):
     with pytest.raises(OSError, match=r"answers\.csv"):
         files.write_file(target, b"new")
     assert (target.read_text(), [path.name for path in tmp_path.iterdir()]) == ("old", ["answers.csv"])
+
+
+@fault("a process that is killed while it saves a graph or a model")
+@pytest.mark.skipif(sys.platform == "win32", reason="POSIX")
+def test_killed_saver(tmp_path):
+    command = [sys.executable, "-m", "tests._lib.killed_savers", str(tmp_path), "20"]
+    subprocess.run(command, cwd=Path(__file__).resolve().parents[2], check=True)
+
+
+@fault("a folder that is saved to while it is open")
+def test_open_folder(tmp_path):
+    fo.CSRGraph.from_edges([0, 1], [1, 2]).save(tmp_path)
+    graph = fo.CSRGraph.open(tmp_path)
+    fo.CSRGraph.from_edges([0], [1]).save(tmp_path)
+    assert graph.indices.tolist() == [1, 0, 2, 1]
 
 
 @fault("two experiments that write one folder")
