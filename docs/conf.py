@@ -84,6 +84,7 @@ if IS_ONLINE:
 
 EXAMPLES = [
     "plot_recommendations.py",
+    "plot_from_a_file.py",
     "plot_digits.py",
     "plot_how_sure.py",
     "plot_repel.py",
