@@ -20,6 +20,8 @@ from nx_fastonl.graph.csr import CSRGraph
 from nx_fastonl.graph.rows import MAX_NODES
 
 CLASSES, HOMOPHILY = 10, 0.8
+# Time and memory grow with the square of the number of labels.
+MAX_CLASSES = 2_000
 # Room for pairs: their expected number, and this many standard deviations. If it is too small, they are drawn again.
 DEVIATIONS = 8
 # The largest weight of a block of nodes is at most this many times the smallest.
@@ -50,7 +52,7 @@ def planted_partition(
         The number of nodes. Those of label 0 come first, then those of label 1, ...
     classes : int or sequence of float, optional
         The number of labels, whose nodes are equally many, or the fraction of the nodes that each label has, up to a
-        factor. By default 10, or as many as `compatibility` has rows.
+        factor. By default 10, or as many as `compatibility` has rows; at most 2,000, which take some seconds.
     mean_degree : float, default 20.0
         The expected number of neighbours of a node, over all nodes; in a directed graph that of arcs from it.
     homophily : float, default 0.8
@@ -159,12 +161,14 @@ def _shares(classes: int | Sequence[float] | None, table: NDArray[np.float64] | 
     if classes is None:
         return [1.0] * (CLASSES if table is None else len(table))
     if isinstance(classes, str) or not isinstance(classes, Iterable):
-        check_whole("classes", classes, least=1, most=MAX_NODES)
+        check_whole("classes", classes, least=1, most=MAX_CLASSES)
         shares = [1.0] * int(classes)
     else:
         shares = [check_positive(f"classes[{i}]", share) for i, share in enumerate(classes)]
     if not shares:
         raise ValueError("classes is empty; it has the fraction of the nodes of each label")
+    if len(shares) > MAX_CLASSES:
+        raise ValueError(f"classes must name at most {MAX_CLASSES} labels, got {len(shares)}")
     if table is not None and len(table) != len(shares):
         raise ValueError(
             f"compatibility must have a row and a column for each of {len(shares)} labels, got shape {table.shape}"

@@ -281,6 +281,8 @@ TWO = np.ones((2, 2))
         ({"n": 2.5}, TypeError, "n must be a whole number, got 2.5"),
         ({"n": 2**31}, ValueError, "n must be at most"),
         ({"classes": 0}, ValueError, "classes must be at least 1, got 0"),
+        ({"classes": 2_001}, ValueError, "classes must be at most 2000, got 2001"),
+        ({"classes": [1] * 2_001}, ValueError, "classes must name at most 2000 labels, got 2001"),
         ({"classes": "ab"}, TypeError, "classes must be a whole number, got 'ab'"),
         ({"classes": []}, ValueError, "classes is empty; it has the fraction of the nodes of each label"),
         ({"classes": [1, -2]}, ValueError, r"classes\[1\] must be a positive number .* got -2"),
