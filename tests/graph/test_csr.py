@@ -133,7 +133,7 @@ class TestFromScipy:
         assert A.nnz == 4
 
     @given(
-        st.lists(st.tuples(st.integers(0, 3), st.integers(0, 3), st.sampled_from([0.0, 0.1, 0.5, 1.0, 2.0]))),
+        st.lists(st.tuples(st.integers(0, 3), st.integers(0, 3), st.sampled_from([0.0, 0.25, 0.5, 1.0, 2.0]))),
         st.sampled_from(["csr", "csc", "coo", "bsr"]),
         st.sampled_from([np.int32, np.int64]),
         st.booleans(),
