@@ -12,14 +12,14 @@ from typing import Any
 
 import networkx as nx
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import NDArray
 
 from nx_fastonl.graph._ends import number_integers, number_texts
 from nx_fastonl.graph._names import IntegerTable, TextTable
 from nx_fastonl.graph.csr import CSRGraph
 from nx_fastonl.graph.ends import Texts, numbered_ends
 from nx_fastonl.graph.names import IntegerNames, text_names
-from nx_fastonl.graph.rows import Rows, rows_from_edges, rows_from_scipy
+from nx_fastonl.graph.rows import EdgeChunk, Rows, check_weights, rows_from_chunks, rows_from_edges, rows_from_scipy
 
 # With more, Python's garbage collector would look through their cells again and again.
 LINES_AT_ONCE = 4096
@@ -60,9 +60,13 @@ def from_pandas_edgelist(
         weights = None if edge_attr is None else df["weight"]
     except (KeyError, TypeError) as error:
         raise nx.NetworkXError(f"Invalid edge_attr argument: {edge_attr}") from error
+    directed = _is_directed(create_using)
     with _handing_back():
         sources, targets, names = numbered_ends(*columns)
-        return _last_counts(sources, targets, weights, names, _is_directed(create_using))
+        if weights is not None and not np.asarray(weights).all():
+            raise NotImplementedError(ZERO)
+        rows = rows_from_edges(sources, targets, weights, None, directed=directed, keep_last=True)
+        return _graph(rows, names, directed, weighted=weights is not None)
 
 
 def read_edgelist(
@@ -112,28 +116,27 @@ def _graph_of_lines(
     encoding: str,
 ) -> CSRGraph:
     table = IntegerTable() if nodetype is int else TextTable()
-    chunks: list[tuple[NDArray[np.int32], NDArray[np.int32], NDArray[np.float64] | None]] = []
+    chunks: list[EdgeChunk] = []
     for block in _blocks(lines):
         texts = [line if isinstance(line, str) else line.decode(encoding) for line in block]
         if comments is not None:
             texts = [text if (at := text.find(comments)) < 0 else text[:at] for text in texts]
         edges = [cells for text in texts if len(cells := text.rstrip("\n").split(delimiter)) >= 2]
         if edges:
-            chunks.append((*_numbered(table, edges), _weights(edges, data)))
+            sources, targets = _numbered(table, edges)
+            weights = _weights(edges, data)
+            if weights is not None:
+                _check_weights(sources, targets, weights)
+            chunks.append((sources, targets, weights))
     if not chunks:
         raise NotImplementedError("the lines have no edges, and a CSRGraph has at least one node")
-    sources, targets, weights = zip(*chunks, strict=True)
-    if any(chunk is None for chunk in weights) and not all(chunk is None for chunk in weights):
-        raise NotImplementedError(SOME_WEIGHTS)
+    weighted, directed = chunks[0][2] is not None, _is_directed(create_using)
+    for *_, weights in chunks:
+        if (weights is not None) != weighted:
+            raise NotImplementedError(SOME_WEIGHTS)
     names = text_names(table) if isinstance(table, TextTable) else IntegerNames(table.names())
-    with _handing_back():
-        return _last_counts(
-            np.concatenate(sources),
-            np.concatenate(targets),
-            None if weights[0] is None else np.concatenate(weights),
-            names,
-            _is_directed(create_using),
-        )
+    rows = rows_from_chunks(chunks, len(names), directed=directed, keep_last=True)
+    return _graph(rows, names, directed, weighted=weighted)
 
 
 def _blocks(lines: Iterable[str | bytes]) -> Iterator[list[str | bytes]]:
@@ -194,16 +197,11 @@ def _integers(sources: list[str], targets: list[str]) -> tuple[NDArray[np.int64]
         raise TypeError(f"Failed to convert nodes {u},{v} to type {int}.") from error
 
 
-def _last_counts(
-    sources: ArrayLike, targets: ArrayLike, weights: Any, names: Sequence[Hashable] | None, directed: bool
-) -> CSRGraph:
-    if weights is not None:
-        weights = np.asarray(weights)
-        if not weights.all():
-            raise NotImplementedError(ZERO)
-    n = None if names is None else len(names)
-    rows = rows_from_edges(sources, targets, weights, n, directed=directed, keep_last=True)
-    return _graph(rows, names, directed, weighted=weights is not None)
+def _check_weights(sources: NDArray[np.int32], targets: NDArray[np.int32], weights: NDArray[np.float64]) -> None:
+    if not weights.all():
+        raise NotImplementedError(ZERO)
+    with _handing_back():
+        check_weights(weights, lambda e: (sources[e], targets[e]))
 
 
 def _graph(rows: Rows, names: Sequence[Hashable] | None, directed: bool, *, weighted: bool) -> CSRGraph:
