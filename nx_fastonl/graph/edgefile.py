@@ -155,7 +155,7 @@ def _fill(file: Any, buffer: bytearray, filled: int) -> int:
     start = filled
     with memoryview(buffer) as view:
         while filled < len(buffer):
-            size = file.readinto(view[filled:])
+            size = file.readinto1(view[filled:])  # one read at a time: Ctrl-C is noticed between two
             if not size:
                 break
             filled += size
