@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import argparse
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -15,8 +15,21 @@ from nx_fastonl.cli.formats import FORMATS
 PROGRAM = "nx-fastonl"
 # For the demonstration: an order of the digits that is neither lucky nor unlucky.
 TYPICAL_SEED = 3
+COLUMNS = (
+    "Two columns are the nodes of an edge, a third one its weight. What separates\n"
+    "them, and whether there is a header, is found from the first lines, or told.\n"
+    "Lines that begin with # or % are skipped. The weights of an edge that is listed\n"
+    "twice, in either direction, add up.\n"
+)
+GRAPHS = (
+    "GRAPH is a file with an edge in each line, or a folder that convert has made.\n"
+    "A file may be compressed (gz, bz2, xz), in Matrix Market or in Parquet.\n"
+    f"{COLUMNS}"
+)
 
 Number = TypeVar("Number", int, float)
+# What to do with nodes that are not in the graph.
+UNKNOWN = ("error", "skip", "add")
 
 
 def make_parser() -> argparse.ArgumentParser:
@@ -30,9 +43,24 @@ def make_parser() -> argparse.ArgumentParser:
     parser.add_argument("--version", action="version", version=f"{PROGRAM} {nx_fastonl.__version__}")
     parser.set_defaults(run=commands.first_look, parser=parser)
     parsers = parser.add_subparsers(title="commands", metavar="COMMAND")
-    for add in (_add_demo, _add_example, _add_label, _add_ppr, _add_datasets, _add_experiment, _add_info):
+    for add in (_add_demo, _add_example, _add_label, _add_ppr, _add_convert, _add_datasets, _add_experiment, _add_info):
         add(parsers)
     return parser
+
+
+def parse(arguments: Sequence[str] | None) -> argparse.Namespace:
+    """The arguments of a command."""
+    parser = make_parser()
+    chosen, rest = parser.parse_known_args(arguments)
+    if chosen.run is commands.label:
+        # Before Python 3.12.7, LABELS after an option is not seen, since it may be left out.
+        if chosen.labels is None and len(rest) == 1 and not rest[0].startswith("-"):
+            chosen.labels = rest.pop()
+        if chosen.labels is None:  # the only file is LABELS
+            chosen.graph, chosen.labels = None, chosen.graph
+    if rest:
+        parser.error(f"unrecognized arguments: {' '.join(rest)}")
+    return chosen
 
 
 def _parser_of(make: Callable[..., Any], *names: str, examples: list[str], **options: Any) -> Any:
@@ -49,6 +77,13 @@ def _whole_number(text: str) -> int:
     return _read(int, text, "a whole number")
 
 
+def _columns(text: str) -> list[str] | list[int]:
+    names = [name.strip() for name in text.split(",")]
+    if len(names) not in (2, 3) or "" in names:
+        raise argparse.ArgumentTypeError(f"expected two or three columns with commas between, got {shortened(text)}")
+    return [int(name) for name in names] if all(map(str.isdecimal, names)) else names
+
+
 def _read(kind: Callable[[str], Number], text: str, expected: str) -> Number:
     try:
         return kind(text)
@@ -56,12 +91,14 @@ def _read(kind: Callable[[str], Number], text: str, expected: str) -> Number:
         raise argparse.ArgumentTypeError(f"expected {expected}, got {shortened(text)}") from None
 
 
-def _add_command(parsers: Any, run: Callable[[Any], None], description: str, examples: list[str]) -> Any:
+def _add_command(
+    parsers: Any, run: Callable[[Any], None], description: str, examples: list[str], usage: str | None = None
+) -> Any:
     """Add a command. Its name is that of the function that runs it."""
     name = run.__name__
     summary = description.split(".")[0]
     examples = [f"{name} {example}".strip() for example in examples]
-    parser = _parser_of(parsers.add_parser, name, help=summary, description=description, examples=examples)
+    parser = _parser_of(parsers.add_parser, name, help=summary, description=description, examples=examples, usage=usage)
     parser.set_defaults(run=run, parser=parser)
     return parser
 
@@ -102,20 +139,22 @@ def _add_label(parsers: Any) -> None:
         parsers,
         commands.label,
         "Predict the labels of the nodes that have none.\n\n"
-        "GRAPH is a list of edges: two nodes in each line and, optionally, a weight,\n"
-        "separated by commas, tabs or blanks. Lines that begin with # are skipped; a\n"
-        "header reads source,target,weight. The weights of an edge that is listed twice,\n"
-        "in either direction, add up. With --directed, edges are arrows, as of citations\n"
-        "or links: adaptive learns from each direction, and weighted-majority counts both.\n"
-        "The other methods need an undirected graph.\n\n"
+        f"{GRAPHS}"
+        "With --directed, edges are arrows, as of citations or links: adaptive learns\n"
+        "from each direction, and weighted-majority counts both. The other methods need\n"
+        "an undirected graph.\n\n"
         "LABELS is a table of node and label: CSV or TSV, with or without a header\n"
-        'node,label; JSON, {node: label} or [{"node": ..., "label": ...}]; or Parquet.\n\n'
+        'node,label; JSON, {node: label} or [{"node": ..., "label": ...}]; or Parquet.\n'
+        "--unknown says what happens to nodes that are not in GRAPH.\n\n"
         "Writes node, predicted and probability: of predictions with 0.8, about 80 in 100\n"
         "are right. Methods other than adaptive write share instead: how much of their\n"
         "distribution the predicted label gets. It says nothing about how often the\n"
         "prediction is right.\n"
         "With --online, nodes arrive in the order of LABELS, and each is predicted\n"
         "before its label is learned; writes node, predicted, truth and correct.\n\n"
+        "--save-model keeps what was learned in a folder. With --model, LABELS are\n"
+        "learned on top of that. GRAPH is then not needed; if it is given, it must be\n"
+        "the same graph.\n\n"
         "The command example writes friends.csv and clubs.csv.\n\n"
         "methods: adaptive, fastonl, fastonl-fifo, relaxation, approximate, perceptron,\n"
         "  weighted-majority, weighted-tree\n"
@@ -126,13 +165,24 @@ def _add_label(parsers: Any) -> None:
             "friends.csv clubs.csv --kernel laplacian --smoothness 0.5 --output rest.json",
             "friends.csv clubs.csv --online --method weighted-majority > stream.csv",
             "friends.csv clubs.csv --directed --output rest.csv",
+            "friends.csv clubs.csv --unknown skip --save-model model",
+            "more.csv --model model --save-model model",
         ],
+        usage=f"{PROGRAM} label GRAPH LABELS [options]\n       {PROGRAM} label [GRAPH] LABELS --model DIR [options]",
     )
     _add_graph(parser)
-    parser.add_argument("labels", metavar="LABELS", help="the labels known, or - for standard input")
-    _add_directed(parser)
+    parser.add_argument("labels", metavar="LABELS", nargs="?", help="the labels known, or - for standard input")
+    _add_reading(parser)
+    parser.add_argument(
+        "--unknown",
+        choices=UNKNOWN,
+        default="error",
+        help="nodes of LABELS that are not in GRAPH: stop, skip them, or add them without edges (default: %(default)s)",
+    )
+    parser.add_argument("--model", metavar="DIR", help="go on with a model that --save-model has saved")
+    parser.add_argument("--save-model", metavar="DIR", help="save the model when the labels are learned")
     parser.add_argument("--online", action="store_true", help="predict each label from the ones in the lines before it")
-    parser.add_argument("--method", metavar="NAME", default="adaptive", help="(default: %(default)s)")
+    parser.add_argument("--method", metavar="NAME", help="(default: adaptive)")
     parser.add_argument(
         "--kernel", metavar="NAME", help="(default: normalized-laplacian; for perceptron, augmented-laplacian)"
     )
@@ -142,7 +192,7 @@ def _add_label(parsers: Any) -> None:
         type=_number,
         help="lambda / n of the kernel (default: 0.15; for adaptive 0.01, with --online 0.05)",
     )
-    _add_seed(parser, "decides the random choices of the method")
+    _add_seed(parser, "decides the random choices of the method", None)
     _add_output(parser)
 
 
@@ -151,9 +201,9 @@ def _add_ppr(parsers: Any) -> None:
         parsers,
         commands.ppr,
         "Personalised PageRank of the nodes near some others.\n\n"
-        "GRAPH is a list of edges, as for label. Writes node and value, the largest\n"
-        "first, of the nodes that were reached; the values of all others are taken as 0.\n"
-        "A line on standard error bounds the error.\n\n"
+        "Writes node and value, the largest first, of the nodes that were reached; the\n"
+        "values of all others are taken as 0. A line on standard error bounds the error.\n\n"
+        f"{GRAPHS}\n"
         "The command example writes friends.csv.",
         [
             "friends.csv --source 22 --top 10",
@@ -185,8 +235,32 @@ def _add_ppr(parsers: Any) -> None:
         type=_whole_number,
         help="write only the K largest values; without --epsilon and --tol, proven",
     )
-    _add_directed(parser)
+    _add_reading(parser)
     _add_output(parser)
+
+
+def _add_convert(parsers: Any) -> None:
+    parser = _add_command(
+        parsers,
+        commands.convert,
+        "Save the graph of a file to a folder that opens at once.\n\n"
+        "Every command that takes GRAPH takes such a folder, and opens it in a moment\n"
+        "whatever its size: its arrays are read from the disk as they are needed.\n\n"
+        "EDGES are one or more files of edges, which make one graph, or - for standard\n"
+        "input. They may be compressed (gz, bz2, xz), in Matrix Market or in Parquet.\n"
+        f"{COLUMNS}\n"
+        "The folder appears whole or not at all.\n\n"
+        "The command example writes friends.csv.",
+        [
+            "friends.csv friends",
+            "edges-*.csv.gz graph --columns from,to,km --directed",
+            "out.ucidata-zachary karate --no-header",
+        ],
+    )
+    parser.add_argument("edges", metavar="EDGES", nargs="+", help="files of edges, or - for standard input")
+    parser.add_argument("folder", metavar="FOLDER", help="the folder, new or with an older graph")
+    _add_reading(parser)
+    _add_json(parser)
 
 
 def _add_datasets(parsers: Any) -> None:
@@ -249,11 +323,32 @@ def _add_info(parsers: Any) -> None:
 
 
 def _add_graph(parser: Any) -> None:
-    parser.add_argument("graph", metavar="GRAPH", help="the list of edges, or - for standard input")
+    parser.add_argument("graph", metavar="GRAPH", help="a file of edges, a folder, or - for standard input")
 
 
-def _add_directed(parser: Any) -> None:
+def _add_reading(parser: Any) -> None:
+    """Add what says how a file of edges is read."""
     parser.add_argument("--directed", action="store_true", help="edges lead only from the first node to the second")
+    parser.add_argument(
+        "--delimiter",
+        metavar="C",
+        type=lambda text: text.replace("\\t", "\t"),
+        help="what stands between columns: one character, \\t for a tab (default: found from the first lines)",
+    )
+    parser.add_argument(
+        "--columns",
+        metavar="A,B[,C]",
+        type=_columns,
+        help="source, target and weight: names in the header, or numbers from 0 (default: found likewise)",
+    )
+    parser.add_argument(
+        "--header",
+        action=argparse.BooleanOptionalAction,
+        help="whether the first line is a header (default: found likewise)",
+    )
+    parser.add_argument(
+        "--comments", metavar="CC", help="lines that begin with one of these are skipped (default: #%%)"
+    )
 
 
 def _add_output(parser: Any) -> None:
@@ -270,9 +365,9 @@ def _add_json(parser: Any) -> None:
     parser.add_argument("--json", action="store_true", help="print the answer as JSON, and nothing else")
 
 
-def _add_seed(parser: Any, meaning: str, default: int = 0) -> None:
+def _add_seed(parser: Any, meaning: str, default: int | None) -> None:
     parser.add_argument(
-        "--seed", metavar="N", type=_whole_number, default=default, help=f"{meaning} (default: %(default)s)"
+        "--seed", metavar="N", type=_whole_number, default=default, help=f"{meaning} (default: {default or 0})"
     )
 
 

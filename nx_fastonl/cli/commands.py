@@ -8,9 +8,9 @@ from collections.abc import Hashable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, get_args
 
-from nx_fastonl._lib.checks import check_whole
-from nx_fastonl.cli.answers import Answer, UsageError, check_folder, deliver, output_of
-from nx_fastonl.cli.screen import growing_table, say, say_json, show_frame, show_table, shows_progress
+from nx_fastonl._lib.checks import a_few, check_whole
+from nx_fastonl.cli.answers import Answer, UsageError, check_folder, check_new_folder, deliver, output_of
+from nx_fastonl.cli.screen import growing_table, say, say_json, show_frame, show_table, shows_progress, tell, warn
 
 if TYPE_CHECKING:
     from nx_fastonl.graph.csr import CSRGraph
@@ -118,37 +118,58 @@ def example(arguments: Any) -> None:
         say("\n".join([*paths, f"Try next: {command}"]))
 
 
+def convert(arguments: Any) -> None:
+    """Save the graph of files of edges to a folder that other commands open."""
+    from nx_fastonl.cli.graphs import read_edges
+
+    folder = Path(arguments.folder)
+    check_new_folder(folder)
+    graph = read_edges(arguments.edges, arguments)
+    graph.save(folder)
+    if arguments.json:
+        report = {"nodes": len(graph), "edges": graph.number_of_edges(), "directed": graph.is_directed()}
+        say_json({"folder": arguments.folder, **report})
+    else:
+        say(arguments.folder)
+        tell(_size_of(graph))
+
+
 def label(arguments: Any) -> None:
     """Predict the labels of the nodes that have none or, online, those that are in the table."""
-    from networkx import NetworkXNotImplemented
+    from nx_fastonl.cli.label_tables import labels_of, read_labels
+    from nx_fastonl.cli.models import check_arguments, labeled_graph, save_model
 
-    from nx_fastonl.cli.edge_lists import read_graph
-    from nx_fastonl.cli.label_tables import read_labels
-    from nx_fastonl.learners.registry import kernel_of, smoothness_of
-
-    if arguments.graph == arguments.labels == "-":
-        raise UsageError("GRAPH and LABELS cannot both come from standard input")
+    check_arguments(arguments)
     output = output_of(arguments)
-    source = read_graph(arguments.graph, directed=arguments.directed, progress=shows_progress())
-    labels = read_labels(arguments.labels, source)
+    if arguments.save_model is not None:
+        check_new_folder(Path(arguments.save_model))
+    table = read_labels(arguments.labels)
+    source, model, settings = labeled_graph(arguments, table)
+    labels, skipped = labels_of(table, source, skip=arguments.unknown == "skip")
+    if skipped:
+        warn(f"{table.name}: skipped what is not in {source.name}: {a_few(skipped)}")
+    added = source.without_edges(labels) if arguments.unknown == "add" else []
+    if added:
+        warn(f"{table.name}: added nodes without edges to {source.name}: {a_few(added)}")
+    if arguments.online:
+        answer = _label_online(model, labels)
+    else:
+        if arguments.model is None:
+            model.fit(labels)
+        else:
+            model.learn_many(labels)
+        answer = _label_rest(model, source.graph)
     graph = source.graph
-    options = {name: getattr(arguments, name) for name in ("method", "kernel", "smoothness", "seed")}
-    options["kernel"] = kernel_of(arguments.method, arguments.kernel)
-    options["smoothness"] = smoothness_of(arguments.method, arguments.smoothness, online=arguments.online)
-    try:
-        answer = (_label_online if arguments.online else _label_rest)(graph, labels, options)
-    except NetworkXNotImplemented:  # whose message names arguments of Python
-        raise UsageError(
-            f"method {arguments.method!r} needs an undirected graph: leave out --directed, or use --method adaptive"
-        ) from None
-    report = {"nodes": len(graph), "edges": graph.number_of_edges(), "labels": len(labels), **options, **answer.report}
+    report = {"nodes": len(graph), "edges": graph.number_of_edges(), "labels": len(labels), **settings, **answer.report}
+    report |= {name: len(nodes) for name, nodes in (("skipped", skipped), ("added", added)) if nodes}
+    if arguments.save_model is not None:
+        save_model(model, graph, arguments.save_model)
+        report["saved_model"] = arguments.save_model
     deliver(answer._replace(report=report, message=f"{_size_of(graph)}; {answer.message}"), output, "predictions")
 
 
-def _label_rest(graph: CSRGraph, labels: dict[Hashable, Hashable], options: dict[str, Any]) -> Answer:
-    from nx_fastonl.labeling.labeler import OnlineNodeLabeler
-
-    model = OnlineNodeLabeler(graph, **options).fit(labels)
+def _label_rest(model: OnlineNodeLabeler, graph: CSRGraph) -> Answer:
+    labels = model.labels
     nodes = [node for node in graph if node not in labels]
     predicted = model.predict_many(nodes, progress=shows_progress())
     name = "probability" if model.calibrated else "share"
@@ -170,10 +191,8 @@ def _shares(model: OnlineNodeLabeler, nodes: Sequence[Hashable], predicted: Sequ
     return shares
 
 
-def _label_online(graph: CSRGraph, labels: dict[Hashable, Hashable], options: dict[str, Any]) -> Answer:
-    from nx_fastonl.labeling.stream import online_node_labeling
-
-    found = online_node_labeling(graph, labels, progress=shows_progress(), **options)
+def _label_online(model: OnlineNodeLabeler, labels: dict[Hashable, Hashable]) -> Answer:
+    found = model.run(labels, progress=shows_progress())
     columns = {"node": found.nodes, "predicted": found.predicted, "truth": found.truth, "correct": found.correct}
     return Answer(
         columns,
@@ -188,11 +207,11 @@ def _size_of(graph: CSRGraph) -> str:
 
 def ppr(arguments: Any) -> None:
     """Write the personalised PageRank around some nodes."""
-    from nx_fastonl.cli.edge_lists import read_graph
+    from nx_fastonl.cli.graphs import open_or_read
     from nx_fastonl.push.pagerank import personalized_pagerank_local
 
     output = output_of(arguments)
-    source = read_graph(arguments.graph, directed=arguments.directed, progress=shows_progress())
+    source = open_or_read(arguments)
     seeds = [source.node(name) for name in arguments.source]
     values, info = personalized_pagerank_local(
         source.graph,

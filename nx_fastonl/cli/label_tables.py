@@ -7,11 +7,11 @@ import json
 from codecs import BOM_UTF8
 from collections.abc import Hashable, Iterator, Sequence
 from textwrap import shorten
-from typing import Any
+from typing import Any, NamedTuple
 
-from nx_fastonl._lib.checks import cut, shortened
-from nx_fastonl.cli.edge_lists import NamedGraph
+from nx_fastonl._lib.checks import a_few, cut, shortened
 from nx_fastonl.cli.formats import TableError, format_of, pyarrow_module
+from nx_fastonl.cli.graphs import NamedGraph
 from nx_fastonl.cli.inputs import (
     STANDARD_STREAM,
     column_count,
@@ -24,7 +24,7 @@ from nx_fastonl.cli.inputs import (
 )
 from nx_fastonl.labeling.labels import is_missing
 
-__all__ = ["parse_labels", "read_labels"]
+__all__ = ["LabelTable", "labels_of", "parse_labels", "read_labels"]
 
 LABEL_COLUMNS = ("node", "label")
 # The name under which pandas stores an index in a Parquet file begins with this.
@@ -34,8 +34,21 @@ INDEX_COLUMN = "__index_level_"
 LabelRow = tuple[int, Any, Any]
 
 
-def read_labels(path: str, graph: NamedGraph) -> dict[Hashable, Hashable]:
-    """Read the labels of a graph's nodes, in the order of the file.
+class LabelTable(NamedTuple):
+    """A table of nodes and labels as it is written: how messages call it and its rows, and the rows."""
+
+    name: str
+    unit: str
+    rows: list[LabelRow]
+
+    @property
+    def nodes(self) -> list[str]:
+        """The names of all nodes."""
+        return [str(node) for _, node, _ in self.rows]
+
+
+def read_labels(path: str) -> LabelTable:
+    """Read labels of nodes, in the order of the file.
 
     CSV and TSV hold a node and a label in each line. Blanks may separate them too, and a first line ``node,label`` is a
     header. JSON is ``{node: label, ...}`` or ``[{"node": ..., "label": ...}, ...]``. Parquet has columns node and label
@@ -45,18 +58,15 @@ def read_labels(path: str, graph: NamedGraph) -> dict[Hashable, Hashable]:
     ----------
     path : str
         The file; "-" for standard input, whose content shows the format.
-    graph : NamedGraph
-        The graph that the nodes belong to.
 
     Returns
     -------
-    dict
-        ``{node: label}`` for the nodes that have a label.
+    LabelTable
 
     Raises
     ------
     TableError
-        If there are no labels, a node is not in the graph or is listed twice, or the file does not hold such a table.
+        If the file does not hold such a table.
     ImportError
         If pyarrow is needed and not installed.
     OSError
@@ -64,26 +74,40 @@ def read_labels(path: str, graph: NamedGraph) -> dict[Hashable, Hashable]:
     """
     with opened(path) as file:
         content = file.read()
-    return parse_labels(content, name_of(path), _content_format(path, content), graph)
+    return parse_labels(content, name_of(path), _content_format(path, content))
 
 
-def parse_labels(content: bytes, name: str, file_format: str, graph: NamedGraph) -> dict[Hashable, Hashable]:
+def parse_labels(content: bytes, name: str, file_format: str) -> LabelTable:
     """As `read_labels`, from the content of a file that messages call `name`."""
     rows, unit = {
         "json": (_json_labels, "entry"),
         "parquet": (_parquet_labels, "row"),
     }.get(file_format, (_text_labels, "line"))
+    found = LabelTable(name, unit, list(rows(content, name)))
+    for number, node, _ in found.rows:
+        if node is None or node == "":
+            raise TableError(f"{name}, {unit} {number}: no node; expected node, label")
+    return found
+
+
+def labels_of(
+    table: LabelTable, graph: NamedGraph, *, skip: bool = False
+) -> tuple[dict[Hashable, Hashable], list[Hashable]]:
+    """The labels of a graph's nodes, and the nodes that are not in it, which `skip` leaves out.
+
+    Raises TableError if there are no labels, if one is listed twice or, without `skip`, if some are not in the graph.
+    """
+    name, unit, rows = table
     labels: dict[Hashable, Hashable] = {}
     first_seen: dict[Hashable, int] = {}
-    for number, given, label in rows(content, name):
+    missing: dict[Hashable, int] = {}
+    for number, given, label in rows:
         node = graph.node(given)
         problem = None
-        if given is None:
-            raise TableError(f"{name}, {unit} {number}: no node; expected node, label")
         if node not in graph.graph:
-            hint = "; a header should read node, label" if number == 1 and unit == "line" else ""
-            problem = f"is not in {graph.name}{hint}"
-        elif node in first_seen:
+            missing.setdefault(node, number)
+            continue
+        if node in first_seen:
             problem = f"is listed twice, first in {unit} {first_seen[node]}"
         elif not isinstance(label, Hashable):
             problem = "has a label that is not a text, a number, true or false"
@@ -94,9 +118,22 @@ def parse_labels(content: bytes, name: str, file_format: str, graph: NamedGraph)
         first_seen[node] = number
         if not is_missing(label):
             labels[node] = label
+    if missing and not skip:
+        raise TableError(_not_in_graph(table, graph, missing))
     if not labels:
-        raise TableError(f"{name} has no labels")
-    return labels
+        raise TableError(f"{name} has no labels" if not missing else f"{name} has no labels of nodes in {graph.name}")
+    return labels, list(missing)
+
+
+def _not_in_graph(table: LabelTable, graph: NamedGraph, missing: dict[Hashable, int]) -> str:
+    first = next(iter(missing.values()))
+    if len(missing) == 1:
+        problem = f"node {a_few(missing)} is not in {graph.name}"
+    else:
+        problem = f"this is the first of {len(missing):,} nodes that are not in {graph.name}: {a_few(missing)}"
+    hint = "a header should read node, label; " if first == 1 and table.unit == "line" else ""
+    add = ", --unknown add makes nodes without edges of them" if graph.graph.path is None else ""
+    return f"{table.name}, {table.unit} {first}: {problem}; {hint}--unknown skip leaves them out{add}"
 
 
 def _problem_of(label: str) -> str | None:

@@ -13,8 +13,8 @@ from typing import TYPE_CHECKING, Any, TextIO
 
 from nx_fastonl.cli import commands
 from nx_fastonl.cli.answers import UsageError
-from nx_fastonl.cli.arguments import PROGRAM, make_parser
-from nx_fastonl.cli.screen import give_up, tell
+from nx_fastonl.cli.arguments import PROGRAM, parse
+from nx_fastonl.cli.screen import give_up, in_one_line, tell
 
 if TYPE_CHECKING:
     import argparse
@@ -23,8 +23,6 @@ __all__ = ["main"]
 
 INTERRUPTED = 130
 PIPE_CLOSED = 141
-# The characters of a message that are shown.
-MAX_MESSAGE = 1_000
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -35,7 +33,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     """
     # Python sets these to None if they were closed before it started.
     sys.stdout, sys.stderr = sys.stdout or _nowhere(), sys.stderr or _nowhere()
-    chosen = make_parser().parse_args(arguments)
+    chosen = parse(arguments)
     try:
         chosen.run(chosen)
         sys.stdout.flush()
@@ -54,7 +52,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         if not _is_expected(error):
             raise
         give_up(sys.stdout)
-        tell(f"{PROGRAM}: {_in_one_line(error)}")
+        tell(f"{PROGRAM}: {in_one_line(_message(error))}")
         return 1
 
 
@@ -67,12 +65,6 @@ def _is_expected(error: Exception) -> bool:
     networkx: Any = sys.modules.get("networkx")
     kinds = (OSError, ValueError, TypeError, ImportError, MemoryError)
     return isinstance(error, kinds) or (networkx is not None and isinstance(error, networkx.NetworkXException))
-
-
-def _in_one_line(error: Exception) -> str:
-    """The message, without line breaks and other characters that a terminal obeys; of a long one, both ends."""
-    shown = "".join(c if c.isprintable() else repr(c)[1:-1] for c in _message(error))
-    return shown if len(shown) <= MAX_MESSAGE else f"{shown[: MAX_MESSAGE // 2]} ... {shown[-MAX_MESSAGE // 2 :]}"
 
 
 def _message(error: Exception) -> str:

@@ -16,6 +16,9 @@ if TYPE_CHECKING:
     import pandas as pd
     from rich.table import Table
 
+# The characters of a message that are shown.
+MAX_MESSAGE = 1_000
+
 
 def shows_progress() -> bool:
     return sys.stderr.isatty() and importlib.util.find_spec("tqdm") is not None
@@ -46,6 +49,17 @@ def tell(text: str) -> None:
         sys.stderr.flush()
     except OSError:
         give_up(sys.stderr)
+
+
+def warn(text: str) -> None:
+    """Write a line to standard error about what may not be meant so."""
+    tell(f"warning: {in_one_line(text)}")
+
+
+def in_one_line(text: str) -> str:
+    """The text, without line breaks and other characters that a terminal obeys; of a long one, both ends."""
+    shown = "".join(c if c.isprintable() else repr(c)[1:-1] for c in text)
+    return shown if len(shown) <= MAX_MESSAGE else f"{shown[: MAX_MESSAGE // 2]} ... {shown[-MAX_MESSAGE // 2 :]}"
 
 
 def give_up(stream: TextIO) -> None:

@@ -33,11 +33,8 @@ def read(path, file_format=None):
 def reference(folder, weight="weight"):
     """The graph of the files with its nodes in the same order, made by NetworkX and scipy only."""
     G = nx.read_weighted_edgelist(folder / "weighted.txt", nodetype=int)
-    return fo.CSRGraph.from_scipy(nx.to_scipy_sparse_array(G, weight=weight, format="csr"), nodes=list(G))
-
-
-def edges_of(graph):
-    return {frozenset((u, v)): weight for u, v, weight in graph.to_networkx().edges(data="weight", default=1.0)}
+    nodes = sorted(G)
+    return fo.CSRGraph.from_scipy(nx.to_scipy_sparse_array(G, nodes, weight=weight, format="csr"), nodes=nodes)
 
 
 def assert_fails(found, message, code=1):

@@ -7,7 +7,7 @@ from typing import get_args
 import pytest
 
 import nx_fastonl as fo
-from nx_fastonl.cli.arguments import make_parser
+from nx_fastonl.cli.arguments import make_parser, parse
 from nx_fastonl.cli.formats import FORMATS
 from nx_fastonl.kernels.table import KERNELS
 from nx_fastonl.learners.registry import Method
@@ -28,7 +28,7 @@ def examples(command):
 
 
 def test_commands():
-    assert set(PARSERS) == {"", "demo", "example", "label", "ppr", "datasets", "experiment", "info"}
+    assert set(PARSERS) == {"", "demo", "example", "label", "ppr", "convert", "datasets", "experiment", "info"}
 
 
 @pytest.mark.parametrize("command", PARSERS)
@@ -39,7 +39,7 @@ def test_help_teaches_by_examples(command):
         redirected = next((i for i, word in enumerate(arguments) if word in "<>"), len(arguments))
         assert name == "nx-fastonl"
         assert arguments[0] == (command or arguments[0])
-        PARSERS[""].parse_args(arguments[:redirected])
+        parse(arguments[:redirected])
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="the examples are written for a POSIX shell")
@@ -47,10 +47,15 @@ def test_help_teaches_by_examples(command):
 def test_examples_run_on_the_files_of_the_example(example, tmp_path):
     program = shlex.join([sys.executable, "-m", "nx_fastonl"])
     command = example.replace("nx-fastonl", program, 1)
+    given = {"friends.csv", "clubs.csv"}
+    if "--model" in example:
+        (tmp_path / "more.csv").write_text("node,label\n1,Mr. Hi\n")
+        command = f"{program} label friends.csv clubs.csv --save-model model && {command}"
+        given.add("more.csv")
     found = subprocess.run(f"{program} example && {command}", shell=True, cwd=tmp_path, capture_output=True, text=True)
     assert found.returncode == 0, found.stderr
-    written = {path.name for path in tmp_path.iterdir()} - {"friends.csv", "clubs.csv"}
-    assert written == set(re.findall(r"(?:--output|>) (\S+)", example))
+    written = {path.name for path in tmp_path.iterdir()} - given
+    assert written == set(re.findall(r"(?:--output|--save-model|>) (\S+)", example))
 
 
 def test_names_of_methods_kernels_and_formats():

@@ -1,6 +1,7 @@
 """The commands: as processes where pipes and terminals matter, in this process otherwise."""
 
 import csv
+import gzip
 import io
 import json
 import os
@@ -95,7 +96,9 @@ class TestLabel:
     @pytest.mark.usefixtures("club")
     @pytest.mark.parametrize("method", ["adaptive", "weighted-majority"])
     def test_directed(self, call, karate, method):
-        G = nx.DiGraph(list(karate.edges))
+        G = nx.DiGraph()
+        G.add_nodes_from(range(34))  # in the order of the file's graph: it breaks ties
+        G.add_edges_from(karate.edges)
         clubs = nx.get_node_attributes(karate, "club")
         stream = call("label", "edges.txt", "all.csv", "--directed", "--online", "--method", method)
         expected = fo.online_node_labeling(G, clubs, method=method, seed=0)
@@ -131,6 +134,189 @@ class TestLabel:
         once, twice = (call("label", "edges.txt", "some.csv", "--method", method) for _ in range(2))
         assert once.stdout == twice.stdout
         assert once.stdout.count("\n") == 31
+
+
+class TestUnknownNodes:
+    @pytest.fixture(autouse=True)
+    def _files(self, club):
+        write(club / "new.csv", {"node": [*KNOWN, 99, "x"], "label": [*KNOWN.values(), "Officer", "Mr. Hi"]})
+
+    def test_are_all_named_in_one_error(self, call):
+        message = "new.csv, line 6: this is the first of 2 nodes that are not in edges.txt: 99, 'x'; --unknown skip"
+        found = call("label", "edges.txt", "new.csv")
+        assert (found.returncode, found.stdout) == (1, "")
+        assert found.stderr.startswith(f"nx-fastonl: {message}")
+
+    def test_are_skipped(self, call):
+        found = call("label", "edges.txt", "new.csv", "--unknown", "skip")
+        assert found.stdout == call("label", "edges.txt", "some.csv").stdout
+        assert found.stderr.splitlines()[0] == "warning: new.csv: skipped what is not in edges.txt: 99, 'x'"
+        answer = json.loads(call("label", "edges.txt", "new.csv", "--unknown", "skip", "--json").stdout)
+        assert (answer["skipped"], answer["labels"], answer["nodes"]) == (2, 4, 34)
+
+    def test_are_added_without_edges(self, call, club):
+        found = call("label", "edges.txt", "new.csv", "--unknown", "add", "--json")
+        answer = json.loads(found.stdout)
+        assert (answer["labels"], answer["nodes"], answer["edges"], answer["added"]) == (6, 36, 78, 2)
+        assert found.stderr == "warning: new.csv: added nodes without edges to edges.txt: '99', 'x'\n"
+        assert {row["node"] for row in answer["predictions"]} == {str(node) for node in range(34) if node not in KNOWN}
+        write(club / "integers.csv", {"node": [0, 99], "label": ["a", "b"]})
+        answer = json.loads(call("label", "edges.txt", "integers.csv", "--unknown", "add", "--json").stdout)
+        assert {row["node"] for row in answer["predictions"]} == set(range(1, 34))
+
+    def test_cannot_be_added_to_a_folder(self, call):
+        call("convert", "edges.txt", "graph")
+        found = call("label", "graph", "new.csv", "--unknown", "add")
+        assert found.returncode == 2
+        assert "graph is a folder: --unknown add adds nodes to files only" in found.stderr
+        assert "--unknown add" not in call("label", "graph", "new.csv").stderr
+
+
+class TestModels:
+    @pytest.fixture(autouse=True)
+    def _files(self, club, karate):
+        clubs = nx.get_node_attributes(karate, "club")
+        rest = [node for node in clubs if node not in KNOWN][:12]
+        write(club / "more.csv", {"node": rest, "label": [clubs[node] for node in rest]})
+
+    @pytest.mark.parametrize("graph", ["edges.txt", "graph"])
+    @pytest.mark.parametrize("given", [[], ["graph"], ["edges.txt"]])
+    def test_go_on_where_they_were(self, call, club, graph, given):
+        call("convert", "edges.txt", "graph")
+        first = call("label", graph, "some.csv", "--online", "--save-model", "model")
+        second = call("label", *given, "more.csv", "--online", "--model", "model", "--save-model", "model")
+        assert (first.returncode, second.returncode) == (0, 0), second.stderr
+        (club / "both.csv").write_text((club / "some.csv").read_text() + (club / "more.csv").read_text()[11:])
+        at_once = call("label", "edges.txt", "both.csv", "--online")
+        assert first.stdout + second.stdout[len("node,predicted,truth,correct\n") :] == at_once.stdout
+        model = fo.OnlineNodeLabeler.load(club / "model")
+        assert model.n_learned == 16
+
+    def test_predict_what_is_left(self, call, club):
+        call("label", "weighted.txt", "some.csv", "--save-model", "model", "--method", "fastonl")
+        answer = json.loads(call("label", "more.csv", "--model", "model", "--json").stdout)
+        table = read(club / "more.csv")
+        labels = dict(zip(map(int, table["node"]), table["label"], strict=True))
+        model = fo.OnlineNodeLabeler(reference(club), method="fastonl", seed=0).fit(KNOWN).learn_many(labels)
+        rest = [node for node in range(34) if node not in KNOWN and node not in labels]
+        assert [row["node"] for row in answer["predictions"]] == rest
+        assert [row["predicted"] for row in answer["predictions"]] == model.predict_many(rest)
+        assert (answer["model"], answer["labels"]) == ("model", 12)
+        assert fo.OnlineNodeLabeler.load(club / "model").n_learned == 4  # as nothing was said about saving it
+
+    def test_whose_graph_has_moved(self, call, club):
+        call("convert", "edges.txt", "graph")
+        call("label", "graph", "some.csv", "--save-model", "model")
+        (club / "graph").rename(club / "there")
+        found = call("label", "more.csv", "--model", "model")
+        assert found.returncode == 1
+        assert found.stderr.endswith("that is gone: name it as GRAPH\n")
+        assert call("label", "there", "more.csv", "--model", "model").returncode == 0
+
+    def test_labels_after_an_option(self, call):
+        assert call("label", "edges.txt", "--online", "some.csv").stdout.startswith("node,predicted,truth")
+
+    @pytest.mark.parametrize(
+        ("arguments", "message"),
+        [
+            ("label some.csv", "GRAPH or LABELS is missing; LABELS alone is enough with --model"),
+            ("label more.csv --model model --method fastonl", "--method is for a new model: model has its own"),
+            ("label more.csv --model model --seed 0", "--seed is for a new model"),
+            ("label more.csv --model model --unknown add", "--unknown add cannot add nodes to the graph of model"),
+            ("label edges.txt some.csv all.csv", "unrecognized arguments: all.csv"),
+            ("label edges.txt some.csv --unknown ask", "argument --unknown: invalid choice: 'ask'"),
+        ],
+    )
+    def test_wrong_usage(self, call, arguments, message):
+        call("label", "edges.txt", "some.csv", "--save-model", "model")
+        found = call(*arguments.split())
+        assert (found.returncode, found.stdout) == (2, "")
+        assert message in found.stderr
+
+    @pytest.mark.parametrize(
+        ("arguments", "message"),
+        [
+            ("label weighted.txt more.csv --model model", "graph"),
+            ("label more.csv --model nowhere", "nowhere: "),
+            ("label some.csv --model model", "node 0 "),
+            ("label edges.txt some.csv --save-model nowhere/model", "nowhere: no such folder"),
+            ("label edges.txt some.csv --save-model edges.txt", "edges.txt: is a file; name a folder"),
+            ("label edges.txt some.csv --save-model .", ".: has other files"),
+        ],
+    )
+    def test_what_is_wrong(self, call, club, arguments, message):
+        call("label", "edges.txt", "some.csv", "--save-model", "model")
+        before = sorted(club.rglob("*"))
+        found = call(*arguments.split(), "--output", "out.csv")
+        assert (found.returncode, found.stdout) == (1, "")
+        assert found.stderr.startswith("nx-fastonl: ")
+        assert message in found.stderr
+        assert found.stderr.count("\n") == 1
+        assert sorted(club.rglob("*")) == before
+
+
+class TestConvert:
+    @pytest.mark.usefixtures("club")
+    @pytest.mark.parametrize("directed", [[], ["--directed"]])
+    def test_every_command_takes_the_folder(self, call, directed):
+        found = call("convert", "weighted.txt", "graph", *directed)
+        assert (found.returncode, found.stdout, found.stderr) == (0, "graph\n", "34 nodes, 78 edges\n")
+        for arguments in (["ppr", "--source", 22], ["label", "some.csv", "--json"], ["label", "all.csv", "--online"]):
+            command, *rest = arguments
+            from_file = call(command, "weighted.txt", *rest, *directed)
+            from_folder = call(command, "graph", *rest)
+            assert from_folder.returncode == 0
+            assert (from_folder.stdout, from_folder.stderr) == (from_file.stdout, from_file.stderr)
+
+    def test_several_files_and_json(self, call, tmp_path):
+        with gzip.open(tmp_path / "a.csv.gz", "wt") as file:
+            file.write("from;km;to\nx;1.5;y\n")
+        (tmp_path / "b.csv").write_text("from;km;to\ny;2;z\n")
+        found = call("convert", "a.csv.gz", "b.csv", "graph", "--columns", "from,to,km", "--json", "--directed")
+        assert json.loads(found.stdout) == {"folder": "graph", "nodes": 3, "edges": 2, "directed": True}
+        G = fo.CSRGraph.open(tmp_path / "graph").to_networkx()
+        assert list(G.edges(data="weight")) == [("x", "y", 1.5), ("y", "z", 2.0)]
+
+    def test_standard_input(self, run, tmp_path):
+        assert run("convert", "-", "graph", input="1|2\n2|3\n").stdout == "graph\n"
+        assert list(fo.CSRGraph.open(tmp_path / "graph")) == [1, 2, 3]
+
+    def test_a_folder_is_replaced_whole_or_not_at_all(self, call, tmp_path):
+        (tmp_path / "a.txt").write_text("1 2\n2 3\n")
+        (tmp_path / "b.txt").write_text("1 2\n2\n")
+        call("convert", "a.txt", "graph")
+        before = {path: path.read_bytes() for path in (tmp_path / "graph").iterdir()}
+        assert call("convert", "b.txt", "graph").returncode == 1
+        assert {path: path.read_bytes() for path in (tmp_path / "graph").iterdir()} == before
+        (tmp_path / "b.txt").write_text("7 8\n")
+        assert call("convert", "b.txt", "graph").returncode == 0
+        assert list(fo.CSRGraph.open(tmp_path / "graph")) == [7, 8]
+
+    @pytest.mark.parametrize(
+        ("arguments", "message"),
+        [
+            ("convert edges.txt nowhere/graph", "nowhere: no such folder"),
+            ("convert edges.txt some.csv", "some.csv: is a file; name a folder, which may not exist yet"),
+            ("convert edges.txt .", ".: has other files"),
+            ("convert missing.txt graph", "missing.txt: No such file or directory"),
+        ],
+    )
+    def test_what_is_wrong(self, call, club, arguments, message):
+        before = sorted(club.iterdir())
+        found = call(*arguments.split())
+        assert (found.returncode, found.stdout) == (1, "")
+        assert found.stderr.startswith(f"nx-fastonl: {message}")
+        assert sorted(club.iterdir()) == before
+
+    @pytest.mark.usefixtures("club")
+    @pytest.mark.parametrize(
+        "option", [["--directed"], ["--delimiter", ","], ["--columns", "0,1"], ["--no-header"], ["--comments", ""]]
+    )
+    def test_how_a_file_is_read_is_not_asked_of_a_folder(self, call, option):
+        call("convert", "edges.txt", "graph")
+        found = call("ppr", "graph", "--source", 0, *option)
+        assert found.returncode == 2
+        assert "graph is a folder: " in found.stderr
 
 
 class TestExample:

@@ -2,10 +2,11 @@ import json
 
 import pytest
 
-from nx_fastonl.cli.edge_lists import read_graph
 from nx_fastonl.cli.formats import FORMATS, TableError
-from nx_fastonl.cli.label_tables import read_labels
+from nx_fastonl.cli.graphs import NamedGraph
+from nx_fastonl.cli.label_tables import labels_of, read_labels
 from nx_fastonl.cli.render import render
+from nx_fastonl.graph.csr import CSRGraph
 from tests.cli.helpers import read, write
 
 
@@ -17,10 +18,10 @@ def test_what_is_written_can_be_read(file_format, tmp_path):
         pytest.importorskip("pyarrow")
     edges = {"source": names, "target": [*names[1:], "end"]}
     write(tmp_path / "edges.csv", edges)
-    graph = read_graph(str(tmp_path / "edges.csv"))
+    graph = NamedGraph("edges.csv", CSRGraph.from_edge_file(tmp_path / "edges.csv"))
     path = tmp_path / f"labels.{file_format}"
     write(path, {"node": names, "label": labels})
-    assert read_labels(str(path), graph) == dict(zip(names, labels, strict=True))
+    assert labels_of(read_labels(str(path)), graph) == (dict(zip(names, labels, strict=True)), [])
 
 
 @pytest.mark.parametrize("file_format", ["json", "parquet"])

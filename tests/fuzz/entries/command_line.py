@@ -69,7 +69,7 @@ def _mutated(draw, content):
 
 
 def _arguments(draw, folder):
-    command = draw.choice(["label", "label", "label", "ppr", "ppr", "other"])
+    command = draw.choice(["label", "label", "label", "ppr", "ppr", "convert", "other"])
     if command == "other":
         return draw.choice(
             [
@@ -88,7 +88,18 @@ def _arguments(draw, folder):
     edges = _mutated(draw, draw.choice(EDGES))
     (folder / "edges.csv").write_bytes(edges)
     draw.note(edges=edges)
-    arguments = [command, draw.choice(["edges.csv"] * 15 + ["-", ".", "missing", ""])]
+    arguments = [command, draw.choice(["edges.csv"] * 15 + ["graph", "graph", "-", ".", "missing", ""])]
+    if draw.chance(0.1):
+        arguments.append(draw.choice(["--header", "--no-header"]))
+    if draw.chance(0.1):
+        arguments.append(f"--delimiter={draw.choice([',', ';', ' ', 'TAB', '', 'ab', '1'])}".replace("TAB", "\t"))
+    if draw.chance(0.1):
+        arguments.append(f"--columns={draw.choice(['0,1', '1,0', '0,1,2', 'from,to', '0', '0,0', 'a,1', '9,10'])}")
+    if draw.chance(0.1):
+        arguments.append(f"--comments={draw.choice(['', '#', '%', '1'])}")
+    if command == "convert":
+        arguments.append(draw.choice(["graph", "graph", "edges.csv", ".", "no/graph"]))
+        return arguments
     if command == "label":
         suffix = draw.choice(["csv"] * 5 + ["json"] * 5 + ["tsv", "tsv", "txt", "parquet"])
         table = _mutated(draw, draw.choice(TABLES[suffix]))
@@ -97,6 +108,12 @@ def _arguments(draw, folder):
         arguments.append(draw.choice([f"labels.{suffix}"] * 15 + ["-", "edges.csv", "missing"]))
         if draw.chance(0.3):
             arguments.append("--online")
+        if draw.chance(0.3):
+            arguments.append(f"--unknown={draw.choice(['error', 'skip', 'skip', 'add', 'add', 'x'])}")
+        if draw.chance(0.1):
+            arguments.append(f"--save-model={draw.choice(['model', 'model', 'graph', '.'])}")
+        if draw.chance(0.1):
+            arguments.append(f"--model={draw.choice(['model', 'model', 'graph', 'missing'])}")
         if draw.chance(0.3):
             arguments += [
                 "--method",
@@ -162,7 +179,8 @@ def command_line(draw):
     check("Traceback" not in err.getvalue(), "a traceback: {}", err.getvalue())
     if code == 1:
         check(
-            err.getvalue().startswith("nx-fastonl: ") and err.getvalue().count("\n") == 1,
+            [line.split(": ")[0] for line in err.getvalue().splitlines() if not line.startswith("warning: ")]
+            == ["nx-fastonl"],
             "not one line: {!r}",
             err.getvalue(),
         )
