@@ -81,8 +81,8 @@ def numbered_ends(sources: Any, targets: Any) -> Ends:
     if isinstance(sources, Texts) or isinstance(targets, Texts):
         return numbered_texts(sources, targets, None)
     for column in (sources, targets):
-        if column.dtype.kind != "i" and len(column):
-            raise TypeError(f"nodes must be texts or signed integers, got {column.dtype}")
+        if len(column) and (column.dtype.kind not in "iu" or column.dtype == np.uint64):
+            raise TypeError(f"nodes must be texts or integers of up to 64 bits with a sign, got {column.dtype}")
     _check_parallel(sources, targets)
     table, rows, columns = IntegerTable(), _empty_rows(sources), _empty_rows(targets)
     sources, targets = (np.ascontiguousarray(column, dtype=np.int64) for column in (sources, targets))

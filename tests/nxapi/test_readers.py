@@ -112,6 +112,12 @@ class TestPandas:
         frame = pd.DataFrame({0: ["a", "b"], "to": ["c", "a"]})
         assert_same(through_backend(nx.from_pandas_edgelist, frame, 0, "to"), nx.from_pandas_edgelist(frame, 0, "to"))
 
+    @pytest.mark.parametrize("dtype", ["int8", "uint32", "string", "category"])
+    def test_types_of_columns(self, dtype):
+        frame = pd.DataFrame({"source": [3, 1], "target": [1, 2]})
+        frame = frame.astype(str).astype(dtype) if dtype in ("string", "category") else frame.astype(dtype)
+        assert_same(through_backend(nx.from_pandas_edgelist, frame), nx.from_pandas_edgelist(frame))
+
     @pytest.mark.parametrize("options", [{"source": "nowhere"}, {"edge_attr": "weight"}])
     def test_columns_that_are_missing(self, options):
         frame = pd.DataFrame({"source": ["a"], "target": ["b"]})
