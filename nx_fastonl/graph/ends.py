@@ -57,7 +57,8 @@ class ArrowTexts(Texts):
     """A column of texts without nulls: a chunked array of Arrow's type large_string."""
 
     def block(self, start: int) -> Utf8:
-        array = self.values.slice(start, BLOCK).combine_chunks()
+        block = self.values.slice(start, BLOCK)
+        array = block.chunk(0) if block.num_chunks == 1 else block.combine_chunks()
         _, offsets, data = array.buffers()
         ends = np.frombuffer(offsets, dtype=np.int64)[array.offset : array.offset + len(array) + 1]
         return np.frombuffer(b"" if data is None else data, dtype=np.uint8), ends
