@@ -1,8 +1,11 @@
 """Slow, obvious truths that the fast code is tested against. Everything is dense or a plain loop."""
 
+import csv
 import functools
+import io
 import math
 import operator
+import re
 from collections import deque
 
 import networkx as nx
@@ -462,3 +465,28 @@ def planted_probabilities(labels, weights, compatibility, mean_degree):
         else:
             high = middle
     return np.minimum(high * P, 1.0)
+
+
+def graph_of_table(text, delimiter, directed=False):
+    """The nodes and the dense matrix of a table of edges without a header, by the csv module.
+
+    Where all names are integers of 64 bits, as Python writes them, nodes are these in order; else the texts as they
+    come.
+    """
+    lines = csv.reader(io.StringIO(text, newline=""), delimiter=delimiter, skipinitialspace=True, strict=True)
+    rows = [[cell.strip(" \t") for cell in cells] for cells in lines if "".join(cells).strip(" \t")]
+    if delimiter == " ":
+        rows = [[cell for cell in cells if cell] for cells in rows]
+    names = list(dict.fromkeys(name for row in rows for name in row[:2]))
+    if all(re.fullmatch("0|-?[1-9][0-9]*", name) and -(2**63) <= int(name) < 2**63 for name in names):
+        nodes = sorted(map(int, names))
+        names = [str(node) for node in nodes]
+    else:
+        nodes = names
+    W = np.zeros((len(names), len(names)))
+    for source, target, *weight in rows:
+        u, v = names.index(source), names.index(target)
+        W[u, v] += float(weight[0]) if weight else 1.0
+        if not directed and u != v:
+            W[v, u] += float(weight[0]) if weight else 1.0
+    return nodes, W

@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 
 from nx_fastonl._lib.checks import shortened
 from nx_fastonl._lib.streams import FileLike, Progress, Source, Stream, opened, sources_of
-from nx_fastonl.graph._edgefile import LineError
+from nx_fastonl.graph._edgefile import EdgeTokenizer, LineError
 from nx_fastonl.graph._gathered import GatheredEdges
 from nx_fastonl.graph._names import TextTable
 from nx_fastonl.graph.edgelayout import COMMENTS, Columns, Layout, Options, checked_options, find_layout
@@ -127,7 +127,9 @@ def _read_text(
         layout = find_layout(memoryview(buffer)[:filled], is_last, options, first)
         if layout is not None or is_last:
             break
-        buffer, filled = _enlarged(stream.text, buffer, filled, 1)
+        tokenizer = EdgeTokenizer(ord(options.delimiter or " "), options.comment_bytes)
+        tokenizer.sample(memoryview(buffer), False, 2)
+        buffer, filled = _enlarged(stream.text, buffer, filled, tokenizer.line)
     if layout is None:
         return None, []
 

@@ -261,12 +261,12 @@ def _looks_like_header(rows: list[Record], columns: Columns | None, first: Layou
         return False
     source, target = used[:2]
     others = [row for _, row in rows[1:] if len(row) == len(cells)]
+    counts = Counter(row[column] for row in others for column in (source, target))
+    if counts[cells[source]] or counts[cells[target]]:
+        return False
     if others and any(cells[column] and all(NUMBER.fullmatch(row[column]) for row in others) for column in used):
         return True
     if first is not None or cells[source] == cells[target]:  # a header would be that of the first file
-        return False
-    counts = Counter(row[column] for row in others for column in (source, target))
-    if counts[cells[source]] or counts[cells[target]]:
         return False
     if not others or any(counts[row[source]] == counts[row[target]] == 1 for row in others):
         names = _listed([cell.decode("utf-8", "backslashreplace") for cell in cells])
