@@ -467,8 +467,8 @@ def planted_probabilities(labels, weights, compatibility, mean_degree):
     return np.minimum(high * P, 1.0)
 
 
-def graph_of_table(text, delimiter, directed=False):
-    """The nodes and the dense matrix of a table of edges without a header, by the csv module.
+def graph_of_table(text, delimiter, directed=False, width=3):
+    """The nodes and the dense matrix of a table of edges without a header, of which so many columns count, by csv.
 
     Where all names are integers of 64 bits, as Python writes them, nodes are these in order; else the texts as they
     come.
@@ -484,7 +484,7 @@ def graph_of_table(text, delimiter, directed=False):
     else:
         nodes = names
     W = np.zeros((len(names), len(names)))
-    for source, target, *weight in rows:
+    for source, target, *weight in (row[:width] for row in rows):
         u, v = names.index(source), names.index(target)
         W[u, v] += float(weight[0]) if weight else 1.0
         if not directed and u != v:

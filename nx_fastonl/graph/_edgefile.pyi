@@ -13,6 +13,7 @@ class EdgeTokenizer:
         columns: tuple[int, int, int] = (0, 1, -1),
         width: int = 0,
         skips_first: bool = False,
+        line: int = 1,
     ) -> None: ...
     @property
     def line(self) -> int: ...

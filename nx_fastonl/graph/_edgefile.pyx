@@ -58,6 +58,8 @@ cdef class EdgeTokenizer:
         How many columns each line must have; 0 if any number will do that includes `columns`.
     skips_first : bool
         Whether the first record is a header.
+    line : int
+        The number of the first line.
 
     Attributes
     ----------
@@ -79,7 +81,10 @@ cdef class EdgeTokenizer:
     cdef list row  # all its cells, where a sample is taken
     cdef readonly Py_ssize_t line, comments_among_edges, first_comment_line
 
-    def __cinit__(self, int delimiter, bytes comments, columns=(0, 1, -1), Py_ssize_t width=0, bint skips_first=False):
+    def __cinit__(
+        self, int delimiter, bytes comments, columns=(0, 1, -1), Py_ssize_t width=0, bint skips_first=False,
+        Py_ssize_t line=1,
+    ):
         cdef int byte
         for byte in range(256):
             self.kinds[byte] = PLAIN
@@ -90,7 +95,7 @@ cdef class EdgeTokenizer:
         self.kinds[c"\n"], self.kinds[c"\r"], self.kinds[0] = NEWLINE, RETURN, NUL
         self.source_column, self.target_column, self.weight_column = columns
         self.width, self.skips_first = width, skips_first
-        self.line = 1
+        self.line = line
 
     def read(self, unsigned char[::1] text, Py_ssize_t size, bint is_last, GatheredEdges edges):
         """Gather the edges of the complete records in the first bytes of a text; return how many bytes they take.

@@ -86,6 +86,13 @@ cdef class GatheredEdges:
         self.further.append(values)
         self.largest = max(self.largest, values.max())
 
+    def small_ends(self):
+        """The smallest and the largest end; None if there are none, or not all are stored as they are."""
+        self._close_chunk()
+        if self.level != SMALL or not self.full_chunks:
+            return None
+        return min(min(s.min(), t.min()) for s, t, _ in self.full_chunks), self.largest
+
     def has_text(self, const unsigned char[::1] text):
         """Whether names are texts, and this, as bytes of UTF-8, is one of them."""
         return self.level == TEXT and self.texts.find(text, 0, text.shape[0]) >= 0

@@ -26,15 +26,7 @@ from nx_fastonl.graph.edgefile import read_edge_files
 from nx_fastonl.graph.ends import numbered_texts
 from nx_fastonl.graph.live import BACKEND_NAME, LiveGraph, live_graph
 from nx_fastonl.graph.names import ArrayNames, find_in_range, integer_names
-from nx_fastonl.graph.rows import (
-    MAX_NODES,
-    Rows,
-    check_weights,
-    integers,
-    rows_from_chunks,
-    rows_from_edges,
-    rows_from_scipy,
-)
+from nx_fastonl.graph.rows import MAX_NODES, Rows, check_weights, integers, rows_from_edges, rows_from_scipy
 from nx_fastonl.graph.storage import StoredGraph, Verify, graph_fingerprint, open_graph, save_graph
 
 if TYPE_CHECKING:
@@ -424,7 +416,7 @@ class CSRGraph:
         >>> list(graph)
         ['ann', 'bob', 'cid']
         """
-        chunks, names = read_edge_files(
+        rows, names = read_edge_files(
             path,
             delimiter=delimiter,
             columns=columns,
@@ -434,7 +426,7 @@ class CSRGraph:
             nodes=nodes,
             progress=progress,
         )
-        return cls._made(rows_from_chunks(chunks, len(names), directed=directed), names, directed)
+        return cls._made(rows, names, directed)
 
     @classmethod
     def open(cls, path: str | os.PathLike[str], *, verify: Verify = True) -> CSRGraph:

@@ -1,4 +1,4 @@
-"""Files of edges -> edges by the numbers of their ends, and the names of the nodes."""
+"""Files of edges -> rows of neighbours, and the names of the nodes."""
 
 from __future__ import annotations
 
@@ -9,26 +9,28 @@ from typing import Any, NamedTuple
 
 from nx_fastonl._lib.checks import shortened
 from nx_fastonl._lib.streams import FileLike, Progress, Source, Stream, opened, sources_of
+from nx_fastonl.graph import edgeparquet, matrixmarket
+from nx_fastonl.graph._check import find_fault
 from nx_fastonl.graph._edgefile import EdgeTokenizer, LineError
 from nx_fastonl.graph._gathered import GatheredEdges
 from nx_fastonl.graph._names import TextTable
+from nx_fastonl.graph.edgeblocks import TextBlocks
 from nx_fastonl.graph.edgelayout import COMMENTS, Columns, Layout, Options, checked_options, find_layout
-from nx_fastonl.graph.edgetables import MATRIX_MARKET, PARQUET, read_matrix_market, read_parquet
 from nx_fastonl.graph.names import IntegerNames, TextNames, text_names
-from nx_fastonl.graph.rows import EdgeChunk
+from nx_fastonl.graph.rows import Rows, rows_from_chunks
 
-# Bytes that are read at a time. A line that is longer makes its buffer larger, up to the second number.
-BLOCK_BYTES = 1 << 20
-MAX_RECORD_BYTES = 1 << 26
+Names = range | IntegerNames | TextNames
+
 # Edges of which the ends stand in one array.
 CHUNK_EDGES = 1 << 20
 
 
-class EdgeFile(NamedTuple):
-    """The edges of a file in chunks of arrays, and the names of the nodes."""
+class FileRead(NamedTuple):
+    """What is known of a file whose edges were gathered: the layout of a text, warnings, the symmetry of a matrix."""
 
-    chunks: list[EdgeChunk]
-    nodes: range | IntegerNames | TextNames
+    layout: Layout | None = None
+    warnings: Sequence[str] = ()
+    symmetry: matrixmarket.Symmetry | None = None
 
 
 def read_edge_files(
@@ -41,33 +43,45 @@ def read_edge_files(
     directed: bool,
     nodes: Iterable[str | int] | None,
     progress: bool,
-) -> EdgeFile:
-    """See `CSRGraph.from_edge_file`."""
+) -> tuple[Rows, Names]:
+    """The rows of the graph and the names of its nodes: see `CSRGraph.from_edge_file`."""
     options = checked_options(delimiter, columns, header, comments)
     sources = sources_of(path)
     further = [_name_bytes(node) for node in nodes or ()]
     edges = GatheredEdges(CHUNK_EDGES)
-    bar = Progress(sources, progress)
+    files: list[FileRead] = []
     first: Layout | None = None
-    warned: list[str] = []
+    bar = Progress(sources, progress)
     try:
         for source in sources:
             with opened(source) as stream:
-                layout, found = _read_file(source, stream, options, edges, first, directed, len(sources) == 1, bar)
-            first = first or layout
-            warned += found
+                files.append(_read_file(source, stream, options, edges, first, bar, len(sources) == 1))
+            first = first or files[-1].layout
             bar.end_file()
     finally:
         bar.close()
     if edges.count == 0:
         raise ValueError(_no_edges(sources, first, options))
-    for warning in warned:
-        warnings.warn(warning, stacklevel=3)
     edges.add_nodes(further)
+    rows, names = _rows_and_names(edges, directed, files[0].symmetry)
+    if files[0].symmetry == "general" and not directed and find_fault(*rows, symmetric=True):
+        raise ValueError(f"{sources[0].name}: the matrix is not symmetric; pass directed=True")
+    for file in files:
+        for warning in file.warnings:
+            warnings.warn(warning, stacklevel=3)
+    return rows, names
+
+
+def _rows_and_names(edges: GatheredEdges, directed: bool, symmetry: matrixmarket.Symmetry | None) -> tuple[Rows, Names]:
     chunks, names = edges.finish()
+    nodes: Names
     if isinstance(names, TextTable):
-        return EdgeFile(chunks, text_names(names))
-    return EdgeFile(chunks, range(names) if isinstance(names, int) else IntegerNames(names, ascending=True))
+        nodes = text_names(names)
+    else:
+        nodes = range(names) if isinstance(names, int) else IntegerNames(names, ascending=True)
+    # A general matrix lists every entry. A symmetric one lists the half of them, whether directed or not.
+    lists_arcs = directed if symmetry is None else symmetry == "general"
+    return rows_from_chunks(chunks, len(nodes), directed=lists_arcs), nodes
 
 
 def _name_bytes(node: Any) -> bytes:
@@ -86,93 +100,44 @@ def _read_file(
     options: Options,
     edges: GatheredEdges,
     first: Layout | None,
-    directed: bool,
-    is_only: bool,
     bar: Progress,
-) -> tuple[Layout | None, list[str]]:
-    """Gather the edges of one file; return its layout, if it is text, and what to warn of."""
-    begin = stream.text.peek(len(MATRIX_MARKET))  # type: ignore[attr-defined]
+    is_alone: bool,
+) -> FileRead:
+    """Gather the edges of one file."""
+    begin = stream.text.peek(len(matrixmarket.MAGIC))  # type: ignore[attr-defined]
     try:
-        if begin.startswith(PARQUET):
-            read_parquet(source, stream, options.columns, edges)
-        elif begin[: len(MATRIX_MARKET)].lower() == MATRIX_MARKET:
-            if not is_only:
+        if begin.startswith(edgeparquet.MAGIC):
+            edgeparquet.read_parquet(source, stream, options.columns, edges)
+            return FileRead()
+        if begin[: len(matrixmarket.MAGIC)].lower() == matrixmarket.MAGIC:
+            if not is_alone:
                 raise ValueError("a Matrix Market file is a whole graph: read it alone")
-            read_matrix_market(stream, options.columns, edges, directed)
-        else:
-            return _read_text(source, stream, options, edges, first, bar)
+            return FileRead(symmetry=matrixmarket.read_matrix_market(stream, options.columns, edges, bar))
+        return _read_text(source, stream, options, edges, first, bar)
     except ValueError as error:
-        raise _located(source, error) from error
-    return None, []
-
-
-def _located(source: Source, error: ValueError) -> ValueError:
-    return ValueError(f"{source.name}{', ' if isinstance(error, LineError) else ': '}{error}")
+        separator = ", " if isinstance(error, LineError) else ": "
+        raise ValueError(f"{source.name}{separator}{error}") from error
 
 
 def _read_text(
     source: Source, stream: Stream, options: Options, edges: GatheredEdges, first: Layout | None, bar: Progress
-) -> tuple[Layout | None, list[str]]:
-    buffer = bytearray(BLOCK_BYTES)
-    filled = _fill(stream.text, buffer, 0)
-    if buffer.startswith((BOM_UTF16_LE, BOM_UTF16_BE)):
+) -> FileRead:
+    blocks = TextBlocks(stream, bar)
+    if bytes(blocks.head[:2]) in (BOM_UTF16_LE, BOM_UTF16_BE):
         raise LineError("line 1: text in UTF-16; convert the file first, for example with iconv -f utf-16 -t utf-8")
-    if buffer.startswith(BOM_UTF8):
-        del buffer[: len(BOM_UTF8)]
-        filled -= len(BOM_UTF8)
-        filled += _fill(stream.text, buffer, filled)
-    layout = None
-    while True:
-        is_last = filled < len(buffer)
-        layout = find_layout(memoryview(buffer)[:filled], is_last, options, first)
-        if layout is not None or is_last:
-            break
+    if bytes(blocks.head[: len(BOM_UTF8)]) == BOM_UTF8:
+        blocks.skip(len(BOM_UTF8))
+    while (layout := find_layout(blocks.head, blocks.is_last, options, first)) is None:
+        if blocks.is_last:
+            return FileRead()
         tokenizer = EdgeTokenizer(ord(options.delimiter or " "), options.comment_bytes)
-        tokenizer.sample(memoryview(buffer), False, 2)
-        buffer, filled = _enlarged(stream.text, buffer, filled, tokenizer.line)
-    if layout is None:
-        return None, []
-
+        tokenizer.sample(blocks.head, False, 2)
+        blocks.enlarge(tokenizer.line)
     tokenizer = layout.tokenizer(options)
     edges.begin_file(layout.columns[2] >= 0)
-    while True:
-        used = tokenizer.read(buffer, filled, is_last, edges)
-        bar.reach(stream.stored)
-        if is_last:
-            break
-        left = filled - used
-        buffer[:left] = memoryview(buffer)[used:filled]
-        filled = left
-        if left == len(buffer):
-            buffer, filled = _enlarged(stream.text, buffer, filled, tokenizer.line)
-        else:
-            filled += _fill(stream.text, buffer, filled)
-        is_last = filled < len(buffer)
+    blocks.read_all(tokenizer, edges)
     _check_header(layout, edges)
-    return layout, [f"{source.name}, {warning}" for warning in _warnings(layout, options, tokenizer)]
-
-
-def _fill(file: Any, buffer: bytearray, filled: int) -> int:
-    """Read until the buffer is full or the file ends; return the number of bytes."""
-    start = filled
-    with memoryview(buffer) as view:
-        while filled < len(buffer):
-            size = file.readinto1(view[filled:])  # one read at a time: Ctrl-C is noticed between two
-            if not size:
-                break
-            filled += size
-    return filled - start
-
-
-def _enlarged(file: Any, buffer: bytearray, filled: int, line: int) -> tuple[bytearray, int]:
-    """A buffer of twice the size, filled: what is in this one is not yet a whole record."""
-    if len(buffer) >= MAX_RECORD_BYTES:
-        raise LineError(
-            f"line {line}: longer than {MAX_RECORD_BYTES >> 20} MiB; is it a list of edges, and is every quote closed?"
-        )
-    larger = bytearray(2 * len(buffer))
-    larger[:filled] = memoryview(buffer)[:filled]
-    return larger, filled + _fill(file, larger, filled)
+    return FileRead(layout, [f"{source.name}, {warning}" for warning in _warnings(layout, options, tokenizer)])
 
 
 def _check_header(layout: Layout, edges: GatheredEdges) -> None:

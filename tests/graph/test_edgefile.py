@@ -13,14 +13,16 @@ import networkx as nx
 import numpy as np
 import pyarrow as pa
 import pytest
+import scipy.io
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.testing import assert_array_equal
 from pyarrow import parquet
+from scipy import sparse
 
 import nx_fastonl as fo
 from nx_fastonl._lib import streams
-from nx_fastonl.graph import edgefile, edgetables
+from nx_fastonl.graph import edgeblocks, edgefile, edgeparquet
 from nx_fastonl.graph._edgefile import EdgeTokenizer, LineError
 from nx_fastonl.graph._gathered import INTEGERS_PER_EDGE, GatheredEdges
 from nx_fastonl.graph.names import IntegerNames, TextNames
@@ -65,6 +67,11 @@ ORDINARY = {
         b"%%MatrixMarket matrix coordinate real general\n2 2 2\n1 2 0.5\n2 1 0.5\n",
         {},
         {(1, 2): 0.5},
+    ),
+    "Matrix Market, symmetric as arcs": (
+        b"%%MatrixMarket matrix coordinate real symmetric\n3 3 2\n2 1 0.5\n3 3 2\n",
+        {"directed": True},
+        {(1, 2): 0.5, (2, 1): 0.5, (3, 3): 2},
     ),
     "Matrix Market, directed": (
         b"%%MatrixMarket matrix coordinate integer general\n2 2 1\n1 2 5\n",
@@ -163,19 +170,44 @@ REFUSED = {
         "FILE: the matrix is not symmetric; pass directed=True",
     ),
     "a matrix that is not square": (
-        b"%%MatrixMarket matrix coordinate pattern general\n2 3 1\n1 2\n",
+        b"%%MatrixMarket matrix coordinate pattern general\n% x\n\n2 3 1\n1 2\n",
         {},
-        "FILE: an adjacency matrix is square, got shape (2, 3)",
+        "FILE, line 4: an adjacency matrix is square, got 2 rows and 3 columns",
     ),
     "a matrix of complex numbers": (
         b"%%MatrixMarket matrix coordinate complex general\n2 2 1\n1 2 1 1\n",
         {"directed": True},
-        "FILE: an adjacency matrix holds real numbers",
+        "FILE, line 1: %%MatrixMarket matrix coordinate complex general; expected a matrix in coordinate format",
     ),
     "a matrix that is cut": (
         b"%%MatrixMarket matrix coordinate pattern general\n2 2 2\n1 2\n",
         {},
-        "FILE: not a Matrix Market file that can be read",
+        "FILE: 1 entries, but 2 are announced in line 2; is the file complete?",
+    ),
+    "a matrix without a size": (
+        b"%%MatrixMarket matrix coordinate pattern general\n2 2\n",
+        {},
+        "FILE, line 2: expected the",
+    ),
+    "a matrix that counts from 0": (
+        b"%%MatrixMarket matrix coordinate pattern symmetric\n2 2 1\n1 0\n",
+        {},
+        "FILE: rows and columns must be numbered from 1 to 2",
+    ),
+    "a matrix with texts": (
+        b"%%MatrixMarket matrix coordinate pattern symmetric\n2 2 1\n1 x\n",
+        {},
+        "FILE: rows and columns must be numbered from 1 to 2",
+    ),
+    "a matrix with a bad entry": (
+        b"%%MatrixMarket matrix coordinate real symmetric\n2 2 2\n1 1 1\n2 1 x\n",
+        {},
+        "FILE, line 4: the weight 'x' must be 0 or a number",
+    ),
+    "a matrix of nothing": (
+        b"%%MatrixMarket matrix coordinate real symmetric\n2000000000 2000000000 1\n1 1 1\n",
+        {},
+        "FILE, line 2: 2000000000 rows with 1 entries",
     ),
     "a table that is cut": (b"PAR1xxxx", {}, "FILE: not a Parquet file that can be read"),
     "a column that is not there": (
@@ -233,7 +265,7 @@ def test_the_nodes_of_a_matrix_count_from_1_and_may_have_no_edges():
     graph = read(b"%%MatrixMarket matrix coordinate pattern symmetric\n4 4 1\n3 2\n")
     assert list(graph) == [1, 2, 3, 4]
     assert graph.degrees.tolist() == [0, 1, 1, 0]
-    weighted = b"%%MatrixMarket matrix coordinate real symmetric\n2 2 1\n2 1 9\n"
+    weighted = b"%%matrixmarket  Matrix coordinate REAL symmetric\r\n2 2 1\r\n2 1 9\r\n"
     assert read(weighted).weights.tolist() == [9, 9]
     assert read(weighted, columns=(0, 1)).weights is None
 
@@ -400,7 +432,7 @@ def test_integers_are_numbered_in_order_however_large(largest):
 @pytest.mark.parametrize("last", ["5 5", "9000000000 5", "x 5"])
 def test_names_change_their_kind_after_many_edges(last, monkeypatch):
     monkeypatch.setattr(edgefile, "CHUNK_EDGES", 7)
-    monkeypatch.setattr(edgefile, "BLOCK_BYTES", 64)
+    monkeypatch.setattr(edgeblocks, "BLOCK_BYTES", 64)
     rng = np.random.default_rng(0)
     text = "".join(f"{u} {v}\n" for u, v in rng.integers(0, 60, (200, 2))) + last
     graph = read(text.encode())
@@ -427,6 +459,20 @@ def test_several_files_make_one_graph(tmp_path):
 def test_files_with_and_without_weights():
     first, second = io.BytesIO(b"source,target\na,b\n"), io.BytesIO(b"source,target,weight\nb,c,5\n")
     assert edges_of(fo.CSRGraph.from_edge_file([first, second])) == {("a", "b"): 1, ("b", "c"): 5}
+
+
+@given(st.lists(st.tuples(st.integers(0, 5), st.integers(0, 5), st.integers(1, 9)), min_size=1), st.booleans())
+def test_matrices_are_those_of_scipy(entries, symmetric):
+    rows, columns, values = map(list, zip(*entries, strict=True))
+    A = sparse.coo_array((values, (rows, columns)), (6, 6)).tocsr()
+    A = A + A.T if symmetric else A
+    file = io.BytesIO()
+    scipy.io.mmwrite(file, A)
+    graph = read(file.getvalue(), directed=True)
+    assert list(graph) == [1, 2, 3, 4, 5, 6]
+    assert_array_equal(graph.to_scipy().toarray(), A.toarray())
+    if symmetric:
+        assert_array_equal(read(file.getvalue()).to_scipy().toarray(), A.toarray())
 
 
 def test_a_matrix_is_read_alone():
@@ -497,8 +543,8 @@ def test_lines_among_edges_that_may_be_no_comments():
 
 
 def test_a_line_without_end(monkeypatch):
-    monkeypatch.setattr(edgefile, "BLOCK_BYTES", 16)
-    monkeypatch.setattr(edgefile, "MAX_RECORD_BYTES", 64)
+    monkeypatch.setattr(edgeblocks, "BLOCK_BYTES", 16)
+    monkeypatch.setattr(edgeblocks, "MAX_RECORD_BYTES", 64)
     assert len(read(b"1 2\n" * 50 + b"a" * 50 + b" b\n")) == 4
     with pytest.raises(ValueError, match="line 2: longer than 0 MiB; is it a list of edges, and is every quote closed"):
         read(b'1 2\n"' + b"x\n" * 500)
@@ -563,7 +609,7 @@ def test_progress_counts_the_bytes_of_the_files(tmp_path, monkeypatch):
             self.closed = True
 
     monkeypatch.setattr(streams, "progress_bar", Bar)
-    monkeypatch.setattr(edgefile, "BLOCK_BYTES", 16)
+    monkeypatch.setattr(edgeblocks, "BLOCK_BYTES", 16)
     path = tmp_path / "edges.txt.gz"
     path.write_bytes(gzip.compress(SNAP))
     fo.CSRGraph.from_edge_file([path, path], progress=True)
@@ -624,7 +670,7 @@ def test_tables_that_are_refused(columns, options, message):
 
 
 def test_a_table_in_batches(monkeypatch):
-    monkeypatch.setattr(edgetables, "BATCH_ROWS", 3)
+    monkeypatch.setattr(edgeparquet, "BATCH_ROWS", 3)
     G = nx.gnm_random_graph(20, 50, seed=0)
     sources, targets = zip(*G.edges, strict=True)
     for names in (sources, targets), ([f"n{u}" for u in sources], [f"n{v}" for v in targets]):

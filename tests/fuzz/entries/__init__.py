@@ -7,6 +7,7 @@ crash: errors that the documentation does not name count as such.
 from tests.fuzz.entries.certificates import certificates
 from tests.fuzz.entries.command_line import command_line
 from tests.fuzz.entries.conversion import conversion
+from tests.fuzz.entries.edge_files import edge_files
 from tests.fuzz.entries.kernels import kernels
 from tests.fuzz.entries.learners import learners
 from tests.fuzz.entries.pagerank import pagerank
@@ -22,6 +23,7 @@ ENTRIES = {
     "kernels": kernels,
     "learners": learners,
     "certificates": certificates,
+    "edge-files": edge_files,
     "command-line": command_line,
     "pickles": pickles,
     "saved": saved,

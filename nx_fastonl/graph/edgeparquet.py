@@ -1,4 +1,4 @@
-"""Edges in files that have a reader of their own: Matrix Market and Parquet."""
+"""Edges in Parquet files."""
 
 from __future__ import annotations
 
@@ -12,41 +12,13 @@ from nx_fastonl._lib.checks import WEIGHT_RANGE, cut, shortened
 from nx_fastonl._lib.streams import Source, Stream
 from nx_fastonl.graph._gathered import GatheredEdges
 from nx_fastonl.graph.edgelayout import Columns, known_columns
-from nx_fastonl.graph.rows import MAX_NODES
 
-# How these files begin.
-MATRIX_MARKET = b"%%matrixmarket"
-PARQUET = b"PAR1"
+# How a file begins.
+MAGIC = b"PAR1"
 # Rows of a table that are in memory at once.
 BATCH_ROWS = 1 << 18
 
 Texts = tuple[NDArray[np.uint8], NDArray[np.int64]]
-
-
-def read_matrix_market(stream: Stream, columns: Columns | None, edges: GatheredEdges, directed: bool) -> None:
-    """Gather the entries of a square matrix. Nodes are numbered from 1, as in the file, and rows may be empty."""
-    from scipy import io, sparse
-
-    try:
-        matrix: Any = sparse.coo_array(io.mmread(stream.text))
-    except (ValueError, OverflowError, TypeError) as error:
-        raise ValueError(f"not a Matrix Market file that can be read: {error}") from error
-    if matrix.shape[0] >= MAX_NODES:
-        raise ValueError(f"a graph may have at most 2**31 - 2 nodes, got {matrix.shape[0]}")
-    if matrix.shape[0] != matrix.shape[1]:
-        raise ValueError(f"an adjacency matrix is square, got shape {matrix.shape}")
-    if matrix.dtype.kind not in "biuf":
-        raise ValueError(f"an adjacency matrix holds real numbers, got {matrix.dtype}")
-    if not directed:
-        if (matrix.tocsr() != matrix.T.tocsr()).nnz:
-            raise ValueError("the matrix is not symmetric; pass directed=True")
-        below = matrix.coords[0] >= matrix.coords[1]
-        matrix = sparse.coo_array((matrix.data[below], tuple(ends[below] for ends in matrix.coords)), matrix.shape)
-    sources, targets = (ends.astype(np.int64) + 1 for ends in matrix.coords)
-    weights = np.empty(0) if columns is not None and len(columns) == 2 else _weights(matrix.data, 0, "entry")
-    edges.begin_file(len(weights) > 0)
-    edges.add_integers(sources, targets, weights)
-    edges.add_small_nodes(np.arange(1, matrix.shape[0] + 1, dtype=np.int32))
 
 
 def read_parquet(source: Source, stream: Stream, columns: Columns | None, edges: GatheredEdges) -> None:
@@ -103,7 +75,7 @@ def _add_batch(arrays: list[Any], names: list[str], row: int, edges: GatheredEdg
     if len(arrays) == 3:
         if not (pa.types.is_integer(arrays[2].type) or pa.types.is_floating(arrays[2].type)):
             raise ValueError(f"column {names[2]} must hold numbers, got {arrays[2].type}")
-        weights = _weights(arrays[2].to_numpy(zero_copy_only=False), row, "row")
+        weights = _weights(arrays[2].to_numpy(zero_copy_only=False), row)
     if all(pa.types.is_integer(array.type) for array in ends):
         sources, targets = (array.to_numpy() for array in ends)
         edges.add_integers(sources, targets, weights)
@@ -140,13 +112,13 @@ def _texts(array: Any, row: int) -> Texts:
     return np.frombuffer(data or b"", dtype=np.uint8), starts
 
 
-def _weights(values: NDArray[Any], row: int, unit: str) -> NDArray[np.float64]:
+def _weights(values: NDArray[Any], row: int) -> NDArray[np.float64]:
     weights = np.ascontiguousarray(values, dtype=np.float64)
     smallest, largest = WEIGHT_RANGE
     bad = ~((weights == 0) | ((weights >= smallest) & (weights <= largest)))
     if bad.any():
         at = int(bad.argmax())
         raise ValueError(
-            f"{unit} {row + at}: the weight {values[at]} must be 0 or a number between {smallest:g} and {largest:g}"
+            f"row {row + at}: the weight {values[at]} must be 0 or a number between {smallest:g} and {largest:g}"
         )
     return weights
