@@ -6,7 +6,6 @@ import bz2
 import glob
 import gzip
 import io
-import lzma
 import os
 import zlib
 from collections.abc import Callable, Iterator, Sequence
@@ -131,6 +130,8 @@ def _form(magic: bytes, name: str) -> Form:
     if magic.startswith(b"BZh"):
         return Form(bz2.BZ2File, (OSError,))
     if magic.startswith(b"\xfd7zXZ\x00"):
+        import lzma  # some builds of Python have none
+
         return Form(lzma.LZMAFile, (lzma.LZMAError,))
     if magic.startswith(b"\x28\xb5\x2f\xfd"):
         return _zstandard(name)

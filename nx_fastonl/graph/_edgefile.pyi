@@ -1,4 +1,4 @@
-from typing import final
+from typing import Self, final
 
 from nx_fastonl.graph._gathered import GatheredEdges
 
@@ -6,15 +6,15 @@ class LineError(ValueError): ...
 
 @final
 class EdgeTokenizer:
-    def __init__(
-        self,
+    def __new__(
+        cls,
         delimiter: int,
         comments: bytes,
         columns: tuple[int, int, int] = (0, 1, -1),
         width: int = 0,
         skips_first: bool = False,
         line: int = 1,
-    ) -> None: ...
+    ) -> Self: ...
     @property
     def line(self) -> int: ...
     @property

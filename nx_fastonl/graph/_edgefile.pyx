@@ -8,7 +8,7 @@ cimport cython
 from libc.stdint cimport int64_t, uint64_t
 from libc.string cimport memcpy
 
-from nx_fastonl._lib.checks import WEIGHT_RANGE, shortened
+from nx_fastonl._lib import checks
 
 from nx_fastonl._lib.typedefs cimport node_t
 from nx_fastonl.graph._gathered cimport SMALL, GatheredEdges, Name, is_small, parse_integer
@@ -29,7 +29,7 @@ cdef enum:
 
 cdef uint64_t MAX_EXACT = <uint64_t> 1 << 53  # integers up to this are exact as floats
 cdef double[23] POWERS_OF_TEN = [10.0**exponent for exponent in range(23)]
-cdef double SMALLEST_WEIGHT = WEIGHT_RANGE[0], LARGEST_WEIGHT = WEIGHT_RANGE[1]
+cdef double SMALLEST_WEIGHT = checks.WEIGHT_RANGE[0], LARGEST_WEIGHT = checks.WEIGHT_RANGE[1]
 
 
 class LineError(ValueError):
@@ -398,7 +398,7 @@ cdef class EdgeTokenizer:
 
     cdef int fail_weight(self, Py_ssize_t start, Py_ssize_t stop) except -1 nogil:
         with gil:
-            smallest, largest = WEIGHT_RANGE
+            smallest, largest = checks.WEIGHT_RANGE
             raise LineError(
                 f"line {self.line}: the weight {shown(self.text, start, stop)} must be 0 or a number between "
                 f"{smallest:g} and {largest:g}; {self._without_weights()}"
@@ -414,7 +414,7 @@ cdef class EdgeTokenizer:
 
 def shown(const unsigned char[::1] text, Py_ssize_t start, Py_ssize_t stop):
     """A cell as messages show it."""
-    return shortened(bytes(text[start:min(stop, start + SHOWN)]).decode("utf-8", "backslashreplace"))
+    return checks.shortened(bytes(text[start:min(stop, start + SHOWN)]).decode("utf-8", "backslashreplace"))
 
 
 cdef void join_quotes(unsigned char[::1] text, Name* name) noexcept nogil:

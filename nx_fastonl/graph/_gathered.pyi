@@ -1,5 +1,5 @@
 from collections.abc import Iterable
-from typing import Any, final
+from typing import Any, Self, final
 
 import numpy as np
 from numpy.typing import NDArray
@@ -10,7 +10,7 @@ INTEGERS_PER_EDGE: int
 
 @final
 class GatheredEdges:
-    def __init__(self, chunk_size: int) -> None: ...
+    def __new__(cls, chunk_size: int) -> Self: ...
     @property
     def count(self) -> int: ...
     def begin_file(self, is_weighted: bool) -> None: ...

@@ -345,9 +345,11 @@ class CSRGraph:
         The first lines show what separates the cells (tabs, semicolons, commas, ``|`` or runs of blanks), which columns
         count, and whether there is a header. Two columns are the ends of edges, and a third one, if it holds numbers,
         their weights. Of more columns, a header must tell those that count: source and target, from and to, src and
-        dst, u and v or the like, and weight, w or value. Where the first line may be a header or an edge, an error says
-        so. Cells may stand in quotes, as in CSV. Edges that are listed twice add up, in an undirected graph also where
-        they are listed in both directions.
+        dst, u and v or the like, and weight, w or value. A first line that looks like a header by what follows it is
+        taken for one, and a warning says so. Where it may be a header or an edge, an error does.
+
+        Cells may stand in quotes, as in CSV. Edges that are listed twice add up, in an undirected graph also where they
+        are listed in both directions.
 
         Where all nodes are integers of up to 64 bits, as Python writes them, they become integers, in ascending order.
         Else they stay texts, in the order in which they appear. A file is read block by block, and the peak of memory
@@ -394,12 +396,6 @@ class CSRGraph:
             If a file cannot be read; FileNotFoundError if there is none.
         ImportError
             If a file needs a package that is not installed.
-
-        Warns
-        -----
-        UserWarning
-            If the first line was taken for a header, though its names are not among those above, or if a line among the
-            edges was skipped as a comment. `header` and `comments` silence this.
 
         See Also
         --------

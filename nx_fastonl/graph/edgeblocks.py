@@ -46,7 +46,9 @@ class TextBlocks:
                 f"line {line}: longer than {MAX_RECORD_BYTES >> 20} MiB; is it a list of edges, and is every quote "
                 "closed?"
             )
-        self._buffer += bytes(len(self._buffer))
+        larger = bytearray(2 * len(self._buffer))  # a new one: views of the old one cannot follow
+        larger[: self._filled] = self.head
+        self._buffer = larger
         self._fill()
 
     def read_all(self, tokenizer: EdgeTokenizer, edges: GatheredEdges) -> None:

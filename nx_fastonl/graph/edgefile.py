@@ -30,7 +30,7 @@ class FileRead(NamedTuple):
 
     layout: Layout | None = None
     warnings: Sequence[str] = ()
-    symmetry: matrixmarket.Symmetry | None = None
+    symmetry: str | None = None
 
 
 def read_edge_files(
@@ -72,7 +72,7 @@ def read_edge_files(
     return rows, names
 
 
-def _rows_and_names(edges: GatheredEdges, directed: bool, symmetry: matrixmarket.Symmetry | None) -> tuple[Rows, Names]:
+def _rows_and_names(edges: GatheredEdges, directed: bool, symmetry: str | None) -> tuple[Rows, Names]:
     chunks, names = edges.finish()
     nodes: Names
     if isinstance(names, TextTable):

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from typing import Any, Literal, cast
+from typing import Any
 
 import numpy as np
 
@@ -24,13 +24,11 @@ MAX_LINE = 1 << 16
 # So many rows may have no entries: a few bytes must not ask for all memory.
 MAX_EMPTY_ROWS = 10_000_000
 
-Symmetry = Literal["general", "symmetric"]
 
+def read_matrix_market(stream: Stream, columns: Columns | None, edges: GatheredEdges, progress: Progress) -> str:
+    """Gather the entries of a square matrix; return its symmetry: "general", or "symmetric", which lists half of them.
 
-def read_matrix_market(stream: Stream, columns: Columns | None, edges: GatheredEdges, progress: Progress) -> Symmetry:
-    """Gather the entries of a square matrix. Its rows are numbered from 1, as in the file, and may be empty.
-
-    A symmetric matrix has each entry once.
+    Its rows are numbered from 1, as in the file, and may be empty.
     """
     file: Any = stream.text
     first = file.readline(MAX_LINE).decode("utf-8", "backslashreplace").strip()
@@ -67,4 +65,4 @@ def read_matrix_market(stream: Stream, columns: Columns | None, edges: GatheredE
     if ends is None or ends[0] < 1 or ends[1] > n:
         raise ValueError(f"rows and columns must be numbered from 1 to {n}, as line {line} says")
     edges.add_small_nodes(np.arange(1, n + 1, dtype=np.int32))
-    return cast(Symmetry, found[2].lower())
+    return found[2].lower()

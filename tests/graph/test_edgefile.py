@@ -550,6 +550,12 @@ def test_a_line_without_end(monkeypatch):
         read(b'1 2\n"' + b"x\n" * 500)
 
 
+def test_a_long_first_line_that_one_delimiter_cannot_split(monkeypatch):
+    """The error of that delimiter still holds a view of the buffer when this must grow."""
+    monkeypatch.setattr(edgeblocks, "BLOCK_BYTES", 16)
+    assert len(read(b'"a" b,' + b"9" * 50 + b'\n"a" b,c\n', header=False, columns=(0, 1))) == 3
+
+
 class Slow(io.RawIOBase):
     """A pipe that gives one byte at a time."""
 
