@@ -11,7 +11,7 @@ from libc.string cimport memcpy
 from nx_fastonl._lib import checks
 
 from nx_fastonl._lib.typedefs cimport node_t
-from nx_fastonl.graph._gathered cimport SMALL, GatheredEdges, Name, is_small, parse_integer
+from nx_fastonl.graph._gathered cimport SMALL, TEXT, GatheredEdges, Level, Name, is_small, parse_integer
 
 cdef extern from "Python.h":
     double PyOS_string_to_double(const char* text, char** end, void* overflow) except? -1.0
@@ -293,21 +293,27 @@ cdef class EdgeTokenizer:
 
     cdef int take_record(self, GatheredEdges edges) except -1 nogil:
         """Gather the edge of the record that was scanned."""
+        cdef node_t u, v
         cdef double weight = 1.0
         if self.width > 0 and self.found != self.width:
             self.fail_width()
         if self.found <= max(self.source_column, self.target_column, self.weight_column):
             self.fail_width()
-        self.read_name(&self.source, self.source_column)
-        self.read_name(&self.target, self.target_column)
+        self.read_name(&self.source, self.source_column, edges.level)
+        self.read_name(&self.target, self.target_column, edges.level)
         if self.weight_column >= 0:
             weight = self.read_weight(self.weight.name.start, self.weight.name.stop)
         self.has_edges = True
+        # What follows does the same for all names. Two shorter ways are for most of them: views take long to pass on.
         if edges.level == SMALL and is_small(self.source.name) and is_small(self.target.name):
             return edges.add_small(<node_t> self.source.name.value, <node_t> self.target.name.value, weight)
+        if edges.level == TEXT:
+            u = edges.texts.number(self.text, self.source.name.start, self.source.name.stop)
+            v = edges.texts.number(self.text, self.target.name.start, self.target.name.stop)
+            return edges.add_small(u, v, weight)
         return edges.add(self.text, self.source.name, self.text, self.target.name, weight)
 
-    cdef inline int read_name(self, Cell* cell, Py_ssize_t column) except -1 nogil:
+    cdef inline int read_name(self, Cell* cell, Py_ssize_t column, Level level) except -1 nogil:
         """Make the name of a node of its cell."""
         if cell.name.is_integer:
             return 0
@@ -315,7 +321,8 @@ cdef class EdgeTokenizer:
             self.fail_empty(column)
         if cell.has_quotes:
             join_quotes(self.text, &cell.name)
-        cell.name.is_integer = parse_integer(self.text, cell.name.start, cell.name.stop, &cell.name.value)
+        if level != TEXT:
+            cell.name.is_integer = parse_integer(self.text, cell.name.start, cell.name.stop, &cell.name.value)
         if cell.bits >= 0x80 and not is_utf8(self.text, cell.name.start, cell.name.stop):
             self.fail_encoding(cell.name.start, cell.name.stop)
         return 0

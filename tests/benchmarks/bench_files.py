@@ -45,9 +45,9 @@ print(json.dumps([graph.number_of_nodes(), graph.number_of_edges(), peak * 1024,
 """
 
 
-def pandas_edges(path: Path, **options: object) -> fo.CSRGraph:
-    table = pd.read_csv(path, sep="\t", header=None, **options)
-    return fo.CSRGraph.from_edges(*(table[column].to_numpy() for column in table))
+def pandas_edges(path: Path) -> fo.CSRGraph:
+    table = pd.read_csv(path, sep="\t", header=None)
+    return fo.CSRGraph.from_edges(*(table[column] for column in table))
 
 
 def text_lines(graph: fo.CSRGraph, prefix: str = "", weights: bool = False) -> bytes:
@@ -73,9 +73,10 @@ def speed(table: Table) -> None:
         for name, content in contents.items():
             path = Path(folder) / ("edges.txt.gz" if name.endswith("gz") else "edges.txt")
             path.write_bytes(content)
-            readers = {"nx_fastonl": partial(fo.CSRGraph.from_edge_file, path)}
-            if name != "texts":  # from_edges takes integers
-                readers["pandas"] = partial(pandas_edges, path)
+            readers = {
+                "nx_fastonl": partial(fo.CSRGraph.from_edge_file, path, header=False),
+                "pandas": partial(pandas_edges, path),
+            }
             times = best_times(readers, REPEAT, time.process_time)
             if name == "integers":
                 reader = nk.graphio.EdgeListReader("\t", 0)
