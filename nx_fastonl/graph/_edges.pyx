@@ -8,8 +8,14 @@ from libc.stdint cimport int32_t, int64_t
 
 import numpy as np
 
+from nx_fastonl._lib.prefetch cimport prefetch
 from nx_fastonl._lib.signals cimport is_poll_due, poll_signals
 from nx_fastonl._lib.typedefs cimport node_t, offset_t
+
+cdef enum:
+    # How many edges ahead the counter of a row is prefetched, and the place that it points to.
+    COUNTER_AHEAD = 48
+    PLACE_AHEAD = 24
 
 ctypedef fused end_t:
     int32_t
@@ -38,10 +44,14 @@ def sorted_rows(list chunks, Py_ssize_t n, bint directed, bint keep_last=False):
     while chunks:
         chunk = chunks.pop(0)
         weights = np.ones(len(chunk[0])) if weighted and chunk[2] is None else chunk[2]
-        scatter(chunk[0], chunk[1], weights if weighted else np.empty(0), directed, starts, reached, ends, end_weights)
+        scatter(chunk[0], chunk[1], weights if weighted else np.empty(0), directed, reached, ends, end_weights)
     chunk = weights = None
+    with nogil:
+        check_full(starts, reached)
 
-    indptr, indices = np.zeros(n + 1, dtype=np.int64), np.empty(size, dtype=np.int32)
+    # A row names as many as name it where edges have no direction.
+    indptr = np.zeros(n + 1, dtype=np.int64) if directed else np.array(starts)
+    indices = np.empty(size, dtype=np.int32)
     values = np.empty(size if weighted else 0)
     cdef offset_t[::1] row_starts = indptr
     cdef node_t[::1] rows = indices
@@ -78,10 +88,15 @@ def _cut(array, Py_ssize_t size):
 
 def count_ends(const end_t[::1] sources, const end_t[::1] targets, bint directed, offset_t[::1] counts):
     """Count the edges of each node's row, one place further on."""
-    cdef Py_ssize_t e, n = counts.shape[0] - 1
+    cdef Py_ssize_t e, n = counts.shape[0] - 1, size = sources.shape[0]
     cdef end_t u, v
     with nogil:
-        for e in range(sources.shape[0]):
+        for e in range(size):
+            if e + COUNTER_AHEAD < size:
+                u, v = sources[e + COUNTER_AHEAD], targets[e + COUNTER_AHEAD]
+                if 0 <= u < n and 0 <= v < n:
+                    prefetch(&counts[v + 1])
+                    prefetch(&counts[u + 1])
             u, v = sources[e], targets[e]
             if not (0 <= u < n and 0 <= v < n):
                 changed()
@@ -102,29 +117,53 @@ cdef void add_up(offset_t[::1] starts, offset_t[::1] reached) noexcept nogil:
 
 def scatter(
     const end_t[::1] sources, const end_t[::1] targets, const double[::1] weights, bint directed,
-    const offset_t[::1] starts, offset_t[::1] reached, node_t[::1] ends, double[::1] end_weights,
+    offset_t[::1] reached, node_t[::1] ends, double[::1] end_weights,
 ):
     """Put each edge into the row of its target, and an undirected one into that of its source too."""
-    cdef Py_ssize_t e, n = reached.shape[0]
+    cdef Py_ssize_t e, n = reached.shape[0], size = sources.shape[0], room = ends.shape[0]
+    cdef bint weighted = weights.shape[0] > 0
+    cdef offset_t at
     cdef end_t u, v
     with nogil:
-        for e in range(sources.shape[0]):
+        for e in range(size):
+            if e + COUNTER_AHEAD < size:
+                u, v = sources[e + COUNTER_AHEAD], targets[e + COUNTER_AHEAD]
+                if 0 <= u < n and 0 <= v < n:
+                    prefetch(&reached[v])
+                    prefetch(&reached[u])
+                u, v = sources[e + PLACE_AHEAD], targets[e + PLACE_AHEAD]
+                if 0 <= u < n and 0 <= v < n:
+                    prefetch(&ends[min(reached[v], room - 1)])
+                    prefetch(&ends[min(reached[u], room - 1)])
             u, v = sources[e], targets[e]
-            if not (0 <= u < n and 0 <= v < n) or reached[v] == starts[v + 1]:
+            if not (0 <= u < n and 0 <= v < n):
                 changed()
-            ends[reached[v]] = <node_t> u
-            if weights.shape[0] > 0:
-                end_weights[reached[v]] = weights[e]
-            reached[v] += 1
+            at = reached[v]
+            if at >= room:
+                changed()
+            ends[at] = <node_t> u
+            if weighted:
+                end_weights[at] = weights[e]
+            reached[v] = at + 1
             if not directed and u != v:
-                if reached[u] == starts[u + 1]:
+                at = reached[u]
+                if at >= room:
                     changed()
-                ends[reached[u]] = <node_t> v
-                if weights.shape[0] > 0:
-                    end_weights[reached[u]] = weights[e]
-                reached[u] += 1
+                ends[at] = <node_t> v
+                if weighted:
+                    end_weights[at] = weights[e]
+                reached[u] = at + 1
             if is_poll_due(e, e + 1):
                 poll_signals()
+
+
+cdef int check_full(const offset_t[::1] starts, const offset_t[::1] reached) except -1 nogil:
+    """Raise unless each row has as many ends as were counted."""
+    cdef Py_ssize_t u
+    for u in range(reached.shape[0]):
+        if reached[u] != starts[u + 1]:
+            changed()
+    return 0
 
 
 cdef int changed() except -1 nogil:
@@ -136,13 +175,21 @@ cdef int transpose(
     const offset_t[::1] starts, const node_t[::1] ends, const double[::1] end_weights, offset_t[::1] row_starts,
     offset_t[::1] reached, node_t[::1] rows, double[::1] row_weights,
 ) except -1 nogil:
-    """List for each node the rows that name it, in their order; `row_starts` is all zero."""
-    cdef Py_ssize_t u, e, at
-    for e in range(ends.shape[0]):
-        row_starts[ends[e] + 1] += 1
-    add_up(row_starts, reached)
+    """List for each node the rows that name it, in their order; `row_starts` is all zero, or known already."""
+    cdef Py_ssize_t u, e, at, size = ends.shape[0]
+    if row_starts[reached.shape[0]] == 0:
+        for e in range(size):
+            if e + COUNTER_AHEAD < size:
+                prefetch(&row_starts[ends[e + COUNTER_AHEAD] + 1])
+            row_starts[ends[e] + 1] += 1
+        add_up(row_starts, reached)
+    else:
+        reached[:] = row_starts[:reached.shape[0]]
     for u in range(reached.shape[0]):
         for e in range(starts[u], starts[u + 1]):
+            if e + COUNTER_AHEAD < size:
+                prefetch(&reached[ends[e + COUNTER_AHEAD]])
+                prefetch(&rows[min(reached[ends[e + PLACE_AHEAD]], size - 1)])
             at = reached[ends[e]]
             rows[at] = <node_t> u
             if end_weights.shape[0] > 0:
