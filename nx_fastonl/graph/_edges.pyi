@@ -16,7 +16,6 @@ def scatter(
     targets: NDArray[Any],
     weights: NDArray[np.float64],
     directed: bool,
-    starts: NDArray[np.int64],
     reached: NDArray[np.int64],
     ends: NDArray[np.int32],
     end_weights: NDArray[np.float64],
