@@ -13,7 +13,7 @@ sanitize:  ## Run the test suite against a build with the compiler's sanitizers
 	.ci/sanitize
 
 test:  ## Run the test suite
-	python -m pytest
+	python -m pytest -n auto
 
 wheel:  ## Build what users install, and test it elsewhere
 	.ci/wheel

@@ -72,5 +72,5 @@ def _saved(arguments: Any) -> tuple[NamedGraph, OnlineNodeLabeler, dict[str, Any
     with in_words_of_options():
         model = OnlineNodeLabeler.load(arguments.model, None if source is None else source.graph)
     if source is None:
-        source = NamedGraph(f"the graph of {arguments.model}", model._graph)
+        source = NamedGraph(f"the graph of {arguments.model}", model.graph)
     return source, model, {"model": arguments.model}

@@ -238,6 +238,11 @@ class OnlineNodeLabeler:
         return tuple(self._knowledge.classes)
 
     @property
+    def graph(self) -> CSRGraph:
+        """The graph that the model learns on; of a directed one, W + W^T."""
+        return self._graph
+
+    @property
     def calibrated(self) -> bool:
         """Whether `predict_proba_one` says how often each label is right: with ``method="adaptive"`` only."""
         return self._knowledge.learner.calibrated
