@@ -93,7 +93,7 @@ def write_folder(path: Path, kind: str, version: int, content: Content) -> str:
         token, written = secrets.token_hex(8), []
         is_new = not folder.is_dir()
         if is_new:
-            folder.mkdir()
+            folder.mkdir(exist_ok=True)  # another process may be faster
         try:
             entries: dict[str, dict[str, Any]] = {}
             with ExitStack() as open_files:
@@ -238,8 +238,10 @@ def _old_files(folder: Path, path: Path, kind: str) -> list[str]:
         return []
     try:
         manifest = _read_json(folder)
-    except ValueError:
-        manifest = {}
+    except DamagedError:
+        manifest = {"format": kind}  # by its other files it is ours, so that it can be saved again
+        if not all(_is_ours(entry.name) or entry.name == MANIFEST for entry in folder.iterdir()):
+            manifest = {}
     if manifest.get("format") != kind:
         found = shortened(manifest.get("format", "something else"))
         raise FileExistsError(errno.EEXIST, f"holds {found}, which is not replaced by {kind!r}; name another folder")
@@ -306,9 +308,24 @@ def _read_manifest(path: Path, kind: str, version: int) -> dict[str, Any]:
             f"{version}: pip install --upgrade nx-fastonl"
         )
     checksum = manifest.pop("checksum", None)
-    if checksum != _digest(manifest):
+    if checksum != _digest(manifest) or not _is_complete(manifest):
         raise DamagedError(path, f"its {MANIFEST} is not as it was written")
     return manifest
+
+
+def _is_complete(manifest: Mapping[str, Any]) -> bool:
+    """Whether the parts of a manifest are there, and its fingerprint is that of its content."""
+    parts = [manifest.get(part) for part in ("details", "derived", "arrays", "derived_arrays")]
+    if not all(isinstance(part, dict) for part in parts):
+        return False
+    try:
+        entries = {**manifest["arrays"], **manifest["derived_arrays"]}
+        if not all(isinstance(entry["sha256"], str) for entry in entries.values()):
+            return False
+        found = _fingerprint(manifest["format"], manifest["details"], manifest["arrays"])
+        return bool(found == manifest["fingerprint"])
+    except (KeyError, TypeError):
+        return False
 
 
 def _open_arrays(path: Path, entries: Mapping[str, Mapping[str, Any]]) -> dict[str, NDArray[Any]]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import bz2
+import errno
 import glob
 import gzip
 import io
@@ -19,8 +20,8 @@ from nx_fastonl._lib.progress import progress_bar
 
 # What a caller may pass for a file.
 FileLike = str | os.PathLike[str] | BinaryIO
-# Bytes that are looked at to tell how a file is compressed.
-MAGIC_BYTES = 8
+# Bytes that are looked at to tell what a file holds.
+BEGIN_BYTES = 64
 
 
 class Source(NamedTuple):
@@ -82,10 +83,11 @@ class Progress:
 
 
 class Stream(NamedTuple):
-    """A file as it is read: `text` is what it holds, `stored` what the disk holds."""
+    """A file as it is read: `text` is what it holds, from `begin` on, and `stored` what the disk holds."""
 
     text: BinaryIO
     stored: BinaryIO
+    begin: bytes
 
 
 @contextmanager
@@ -93,28 +95,52 @@ def opened(source: Source) -> Iterator[Stream]:
     """The content of a file. What is wrong with the file is said with its name."""
     with errors_name(source.name):
         if isinstance(source.file, Path):
+            if source.file.is_dir():
+                raise IsADirectoryError(errno.EISDIR, "is a folder; CSRGraph.open opens a graph that was saved to one")
             with source.file.open("rb") as file:
                 yield from _decompressed(file, source.name)
-        elif hasattr(source.file, "peek"):
-            yield from _decompressed(source.file, source.name)
         else:
-            buffered = io.BufferedReader(cast(Any, source.file))
-            try:
-                yield from _decompressed(buffered, source.name)
-            finally:
-                buffered.detach()  # otherwise the caller's file would be closed with it
+            yield from _decompressed(source.file, source.name)
 
 
-def _decompressed(stored: Any, name: str) -> Iterator[Stream]:
-    form = _form(stored.peek(MAGIC_BYTES)[:MAGIC_BYTES], name)
+def _decompressed(stored: BinaryIO, name: str) -> Iterator[Stream]:
+    begin, file = _begun(stored)
+    form = _form(begin, name)
     try:
-        yield Stream(form.open(stored), stored)
+        begin, text = _begun(form.open(file))
+        yield Stream(text, stored, begin)
     except EOFError as error:
         raise ValueError(f"{name} ends in the middle of its compressed data; fetch it once more") from error
     except form.errors as error:
         if isinstance(error, OSError) and error.errno is not None:
             raise
         raise ValueError(f"{name}: the compressed data is damaged ({error}); fetch the file once more") from error
+
+
+def _begun(file: Any) -> tuple[bytes, BinaryIO]:
+    """The first bytes of a file, and a file that has them still. One read may give fewer, as from a pipe."""
+    begin = b""
+    while len(begin) < BEGIN_BYTES and (more := file.read(BEGIN_BYTES - len(begin))):
+        begin += more
+    return begin, io.BufferedReader(_Continued(begin, file))
+
+
+class _Continued(io.RawIOBase):
+    """A file of which the first bytes were read already. It is left open when this is closed."""
+
+    def __init__(self, begin: bytes, file: Any) -> None:
+        self._begin, self._file = memoryview(begin), file
+        self._read: Callable[[Any], int] = getattr(file, "readinto1", None) or file.readinto
+
+    def readable(self) -> bool:
+        return True
+
+    def readinto(self, buffer: Any) -> int:
+        if not self._begin:
+            return self._read(buffer)
+        size = min(len(buffer), len(self._begin))
+        buffer[:size], self._begin = self._begin[:size], self._begin[size:]
+        return size
 
 
 class Form(NamedTuple):

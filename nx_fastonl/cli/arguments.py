@@ -56,7 +56,7 @@ def parse(arguments: Sequence[str] | None) -> argparse.Namespace:
         # Before Python 3.12.7, LABELS after an option is not seen, since it may be left out.
         if chosen.labels is None and len(rest) == 1 and not rest[0].startswith("-"):
             chosen.labels = rest.pop()
-        if chosen.labels is None:  # the only file is LABELS
+        if chosen.labels is None:  # the only file is LABELS; with a model, there may be none
             chosen.graph, chosen.labels = None, chosen.graph
     if rest:
         parser.error(f"unrecognized arguments: {' '.join(rest)}")
@@ -153,8 +153,9 @@ def _add_label(parsers: Any) -> None:
         "With --online, nodes arrive in the order of LABELS, and each is predicted\n"
         "before its label is learned; writes node, predicted, truth and correct.\n\n"
         "--save-model keeps what was learned in a folder. With --model, LABELS are\n"
-        "learned on top of that. GRAPH is then not needed; if it is given, it must be\n"
-        "the same graph.\n\n"
+        "learned on top of that; those that it has learned before may be among them.\n"
+        "Without LABELS, it only predicts. GRAPH is then not needed; if it is given, it\n"
+        "must be the same graph.\n\n"
         "The command example writes friends.csv and clubs.csv.\n\n"
         "methods: adaptive, fastonl, fastonl-fifo, relaxation, approximate, perceptron,\n"
         "  weighted-majority, weighted-tree\n"
@@ -168,16 +169,17 @@ def _add_label(parsers: Any) -> None:
             "friends.csv clubs.csv --unknown skip --save-model model",
             "more.csv --model model --save-model model",
         ],
-        usage=f"{PROGRAM} label GRAPH LABELS [options]\n       {PROGRAM} label [GRAPH] LABELS --model DIR [options]",
+        usage=f"{PROGRAM} label GRAPH LABELS [options]\n       {PROGRAM} label [[GRAPH] LABELS] --model DIR [options]",
     )
-    _add_graph(parser)
+    _add_graph(parser, nargs="?")
     parser.add_argument("labels", metavar="LABELS", nargs="?", help="the labels known, or - for standard input")
     _add_reading(parser)
     parser.add_argument(
         "--unknown",
         choices=UNKNOWN,
         default="error",
-        help="nodes of LABELS that are not in GRAPH: stop, skip them, or add them without edges (default: %(default)s)",
+        help="nodes of LABELS that are not in GRAPH: stop, skip them, or, if GRAPH is a file, add them without edges "
+        "(default: %(default)s)",
     )
     parser.add_argument("--model", metavar="DIR", help="go on with a model that --save-model has saved")
     parser.add_argument("--save-model", metavar="DIR", help="save the model when the labels are learned")
@@ -322,8 +324,9 @@ def _add_info(parsers: Any) -> None:
     _add_json(parser)
 
 
-def _add_graph(parser: Any) -> None:
-    parser.add_argument("graph", metavar="GRAPH", help="a file of edges, a folder, or - for standard input")
+def _add_graph(parser: Any, nargs: str | None = None) -> None:
+    meaning = "a file of edges, a pattern of files, a folder, or - for standard input"
+    parser.add_argument("graph", metavar="GRAPH", nargs=nargs, help=meaning)
 
 
 def _add_reading(parser: Any) -> None:

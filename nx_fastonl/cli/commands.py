@@ -137,19 +137,23 @@ def convert(arguments: Any) -> None:
 def label(arguments: Any) -> None:
     """Predict the labels of the nodes that have none or, online, those that are in the table."""
     from nx_fastonl.cli.label_tables import labels_of, read_labels
-    from nx_fastonl.cli.models import check_arguments, labeled_graph, save_model
+    from nx_fastonl.cli.models import check_arguments, labeled_graph, new_labels, save_model
 
     check_arguments(arguments)
     output = output_of(arguments)
     if arguments.save_model is not None:
         check_new_folder(Path(arguments.save_model))
-    table = read_labels(arguments.labels)
+    table = None if arguments.labels is None else read_labels(arguments.labels)
     source, model, settings = labeled_graph(arguments, table)
-    labels, skipped = labels_of(table, source, skip=arguments.unknown == "skip")
-    if skipped:
+    labels: dict[Hashable, Hashable] = {}
+    skipped: list[Hashable] = []
+    if table is not None:
+        labels, skipped = labels_of(table, source, skip=arguments.unknown == "skip")
+        labels = new_labels(model, labels, table)
+    if table is not None and skipped:
         warn(f"{table.name}: skipped what is not in {source.name}: {a_few(skipped)}")
     added = source.without_edges(labels) if arguments.unknown == "add" else []
-    if added:
+    if table is not None and added:
         warn(f"{table.name}: added nodes without edges to {source.name}: {a_few(added)}")
     if arguments.online:
         answer = _label_online(model, labels)

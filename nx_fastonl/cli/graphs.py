@@ -65,10 +65,16 @@ def open_or_read(arguments: Any, nodes: Iterable[str] | None = None) -> NamedGra
     path = arguments.graph
     if not is_folder(path):
         return NamedGraph(name_of(path), read_edges([path], arguments, nodes))
-    for name in ("delimiter", "columns", "header", "comments", "directed"):
-        if getattr(arguments, name) not in (None, False) or (name == "header" and arguments.header is False):
-            raise UsageError(f"{path} is a folder: --{name} is for files of edges, when they are converted")
+    for name in reading_options(arguments):
+        raise UsageError(f"{path} is a folder: --{name} is for files of edges, when they are converted")
     return NamedGraph(path, CSRGraph.open(path))
+
+
+def reading_options(arguments: Any) -> list[str]:
+    """Those of the options that say how files of edges are read which were given."""
+    options = ("delimiter", "columns", "header", "comments", "directed")
+    given = {name: getattr(arguments, name) for name in options}
+    return [name for name, value in given.items() if value is not None and (value is not False or name == "header")]
 
 
 def read_edges(paths: list[str], arguments: Any, nodes: Iterable[str] | None = None) -> CSRGraph:

@@ -131,9 +131,10 @@ def _not_in_graph(table: LabelTable, graph: NamedGraph, missing: dict[Hashable, 
         problem = f"node {a_few(missing)} is not in {graph.name}"
     else:
         problem = f"this is the first of {len(missing):,} nodes that are not in {graph.name}: {a_few(missing)}"
+    them = "it" if len(missing) == 1 else "them"
     hint = "a header should read node, label; " if first == 1 and table.unit == "line" else ""
-    add = ", --unknown add makes nodes without edges of them" if graph.graph.path is None else ""
-    return f"{table.name}, {table.unit} {first}: {problem}; {hint}--unknown skip leaves them out{add}"
+    add = f", --unknown add adds {them} without edges" if graph.graph.path is None else ""
+    return f"{table.name}, {table.unit} {first}: {problem}; {hint}--unknown skip leaves {them} out{add}"
 
 
 def _problem_of(label: str) -> str | None:
@@ -211,7 +212,7 @@ def _integer(text: str) -> int | _LongInteger:
 
 def _parquet_labels(content: bytes, name: str) -> Iterator[LabelRow]:
     try:
-        table = pyarrow_module("pyarrow.parquet").ParquetFile(io.BytesIO(content)).read()
+        table = pyarrow_module("pyarrow.parquet").ParquetFile(io.BytesIO(content)).read(use_threads=False)
     except (OSError, ValueError) as error:  # ArrowInvalid is a ValueError
         raise TableError(f"{name}: not a Parquet file") from error
     columns = [column for column in table.column_names if not column.startswith(INDEX_COLUMN)]

@@ -2,19 +2,22 @@
 
 from __future__ import annotations
 
+from collections.abc import Hashable
 from typing import Any
 
 from networkx import NetworkXNotImplemented
 
+from nx_fastonl._lib.checks import shortened
 from nx_fastonl.cli.answers import UsageError
-from nx_fastonl.cli.graphs import NamedGraph, in_words_of_options, is_folder, open_or_read
+from nx_fastonl.cli.formats import TableError
+from nx_fastonl.cli.graphs import NamedGraph, in_words_of_options, is_folder, open_or_read, reading_options
 from nx_fastonl.cli.inputs import STANDARD_STREAM
 from nx_fastonl.cli.label_tables import LabelTable
 from nx_fastonl.graph.csr import CSRGraph
 from nx_fastonl.labeling.labeler import OnlineNodeLabeler
 from nx_fastonl.learners.registry import kernel_of, smoothness_of
 
-__all__ = ["check_arguments", "labeled_graph", "save_model"]
+__all__ = ["check_arguments", "labeled_graph", "new_labels", "save_model"]
 
 # What a new model is made with, and a saved one has.
 SETTINGS = ("method", "kernel", "smoothness", "seed")
@@ -26,22 +29,42 @@ def check_arguments(arguments: Any) -> None:
         raise UsageError("GRAPH and LABELS cannot both come from standard input")
     if arguments.model is None:
         if arguments.graph is None:
-            raise UsageError("GRAPH or LABELS is missing; LABELS alone is enough with --model")
+            raise UsageError("GRAPH or LABELS is missing; with --model, both may be left out")
         if arguments.unknown == "add" and is_folder(arguments.graph):
             raise UsageError(f"{arguments.graph} is a folder: --unknown add adds nodes to files only")
         return
+    if arguments.labels is not None and is_folder(arguments.labels):
+        raise UsageError(f"{arguments.labels} is a folder, and LABELS a table; with --model, both may be left out")
+    if arguments.labels is None and arguments.online:
+        raise UsageError("--online needs LABELS, to predict them one by one")
     for name in SETTINGS:
         if getattr(arguments, name) is not None:
             raise UsageError(f"--{name} is for a new model: {arguments.model} has its own")
+    for name in reading_options(arguments) if arguments.graph is None else ():
+        raise UsageError(f"--{name} is for files of edges: {arguments.model} has its graph")
     if arguments.unknown == "add":
         raise UsageError(f"--unknown add cannot add nodes to the graph of {arguments.model}")
 
 
-def labeled_graph(arguments: Any, table: LabelTable) -> tuple[NamedGraph, OnlineNodeLabeler, dict[str, Any]]:
+def new_labels(
+    model: OnlineNodeLabeler, labels: dict[Hashable, Hashable], table: LabelTable
+) -> dict[Hashable, Hashable]:
+    """The labels that the model has not learned before. Raises for a node that has another label now."""
+    known = model.labels
+    for node, label in labels.items():
+        if node in known and known[node] != label:
+            raise TableError(
+                f"{table.name}: node {shortened(node)} has the label {shortened(label)}, and the model has learned "
+                f"{shortened(known[node])}"
+            )
+    return {node: label for node, label in labels.items() if node not in known}
+
+
+def labeled_graph(arguments: Any, table: LabelTable | None) -> tuple[NamedGraph, OnlineNodeLabeler, dict[str, Any]]:
     """The graph, a model on it that has not yet learned the labels of the table, and how it was made."""
     if arguments.model is not None:
         return _saved(arguments)
-    source = open_or_read(arguments, table.nodes if arguments.unknown == "add" else None)
+    source = open_or_read(arguments, table.nodes if table is not None and arguments.unknown == "add" else None)
     settings = _settings(arguments)
     try:
         return source, OnlineNodeLabeler(source.graph, **settings), settings

@@ -406,9 +406,11 @@ cdef class EdgeTokenizer:
     cdef int fail_weight(self, Py_ssize_t start, Py_ssize_t stop) except -1 nogil:
         with gil:
             smallest, largest = checks.WEIGHT_RANGE
+            text = shown(self.text, start, stop)
+            point = "; write decimals with a point, not with a comma" if "," in text else ""
             raise LineError(
-                f"line {self.line}: the weight {shown(self.text, start, stop)} must be 0 or a number between "
-                f"{smallest:g} and {largest:g}; {self._without_weights()}"
+                f"line {self.line}: the weight {text} must be 0 or a number between {smallest:g} and "
+                f"{largest:g}{point}; {self._without_weights()}"
             )
 
     def _any_width(self):

@@ -101,16 +101,18 @@ def _read_file(
     edges: GatheredEdges,
     first: Layout | None,
     bar: Progress,
-    is_alone: bool,
+    is_only: bool,
 ) -> FileRead:
     """Gather the edges of one file."""
-    begin = stream.text.peek(len(matrixmarket.MAGIC))  # type: ignore[attr-defined]
+    is_matrix = stream.begin[: len(matrixmarket.MAGIC)].lower() == matrixmarket.MAGIC
     try:
-        if begin.startswith(edgeparquet.MAGIC):
+        if stream.begin.startswith(edgeparquet.MAGIC):
             edgeparquet.read_parquet(source, stream, options.columns, edges)
             return FileRead()
-        if begin[: len(matrixmarket.MAGIC)].lower() == matrixmarket.MAGIC:
-            if not is_alone:
+        if not is_matrix and stream.begin.removeprefix(BOM_UTF8).lstrip().lower().startswith(matrixmarket.MAGIC):
+            raise LineError("line 1: %%MatrixMarket must be the first text of a file; remove what stands before it")
+        if is_matrix:
+            if not is_only:
                 raise ValueError("a Matrix Market file is a whole graph: read it alone")
             return FileRead(symmetry=matrixmarket.read_matrix_market(stream, options.columns, edges, bar))
         return _read_text(source, stream, options, edges, first, bar)

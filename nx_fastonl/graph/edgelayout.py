@@ -28,7 +28,7 @@ SAMPLE_RECORDS = 1000
 FIRST_TIME = 10**8
 INTEGER = re.compile(rb"0|-?[1-9][0-9]*")
 NUMBER = re.compile(rb"[+-]?([0-9]+(\.[0-9]*)?|\.[0-9]+)([eE][+-]?[0-9]+)?")
-SEVERAL_NUMBERS = re.compile(rb"[0-9.]+([ \t]+[0-9.]+)+")
+SEVERAL_NUMBERS = re.compile(rb"[-+0-9.]+([ \t]+[-+0-9.]+)+")
 # The first line of a file of KONECT: the kind of graph, and of its weights.
 KONECT = re.compile(rb"% +(sym|asym|bip) ")
 
@@ -119,18 +119,17 @@ def find_layout(
     names = [cell.decode("utf-8", "backslashreplace") for cell in cells]
     if options.columns is not None and isinstance(options.columns[0], str):
         return Layout(delimiter, _by_name(options.columns, names, line), 0, cells)
-    if first is not None and cells == first.header:
+    if first is not None and first.header is not None and _lower(cells) == _lower(first.header):
         return first._replace(delimiter=delimiter, warning="")
     known = None if options.columns is not None else known_columns(names)
     has_header, warning = options.header, ""
     if has_header is None:
-        has_header = known is not None
-        if not has_header and _looks_like_header(rows, options.columns, first):
-            has_header = True
-            warning = (
-                f"line {line}: {_listed(names)} was taken for a header, not for an edge; header=True says that it is "
-                "one, header=False that it is not"
-            )
+        has_header, warning = _has_header(rows, options.columns, known, first)
+    if has_header and known is not None and known[2] < 0 and len(cells) == 3:
+        third = 3 - known[0] - known[1]
+        if names[third] and _are_numbers(rows[1:], (third,)):
+            shown = ", ".join(shortened(names[column]) for column in (*known[:2], third))
+            warning = f"line {line}: the column {names[third]} is ignored; columns=({shown}) takes it as the weight"
     if options.columns is not None:
         columns, width = _three([int(column) for column in options.columns]), 0
     else:
@@ -184,18 +183,25 @@ def known_columns(names: Sequence[str]) -> tuple[int, int, int] | None:
 
 
 def _known_weight(lower: Sequence[str]) -> int:
-    found = [column for column, name in enumerate(lower) if name in KNOWN_WEIGHTS]
-    return found[0] if len(found) == 1 else -1
+    """The column of the weight, -1 if there is none; of several that it may be, the one with the first known name."""
+    return next((lower.index(name) for name in KNOWN_WEIGHTS if lower.count(name) == 1), -1)
 
 
 def _by_elimination(names: Sequence[str], line: int) -> tuple[int, int, int]:
     """The columns of a header whose names are not known: two besides that of the weight."""
     weight = _known_weight([name.lower() for name in names])
-    others = [column for column in range(len(names)) if column != weight]
-    if len(others) != 2:
+    # The column of an index, as pandas writes it, has no name.
+    others = [column for column, name in enumerate(names) if column != weight and name]
+    if len(others) < 2:
         raise LineError(
-            f"line {line}: which of the columns {_listed(names)} are the ends of an edge? "
-            f"columns=({names[0]!r}, {names[1 % len(names)]!r}) says so, for example"
+            f"line {line}: too few columns with names, {_listed(names)}; expected two nodes and, optionally, a weight. "
+            "delimiter= names the character between them, columns= their numbers"
+        )
+    if len(others) > 2:
+        shown = ", ".join(shortened(names[column]) for column in others[:2])
+        raise LineError(
+            f"line {line}: which of the columns {_listed(names)} are the ends of an edge? columns=({shown}) says so, "
+            f"for example, and columns=({shown}, {shortened(names[others[2]])}) takes a third as the weight"
         )
     return others[0], others[1], weight
 
@@ -253,25 +259,56 @@ def _is_time(cell: bytes) -> bool:
     return len(cell) >= len(str(FIRST_TIME)) and INTEGER.fullmatch(cell) is not None and not cell.startswith(b"-")
 
 
-def _looks_like_header(rows: list[Record], columns: Columns | None, first: Layout | None) -> bool:
-    """Whether the first record is a header, by what follows it. Raises LineError if it cannot be told."""
+def _has_header(
+    rows: list[Record], columns: Columns | None, known: tuple[int, int, int] | None, first: Layout | None
+) -> tuple[bool, str]:
+    """Whether the first record is a header, and what to warn of. Raises LineError if it cannot be told."""
     line, cells = rows[0]
+    names = _listed([cell.decode("utf-8", "backslashreplace") for cell in cells])
+    says = "header=True says that it is one, header=False that it is not"
+    if known is not None and not (_lower(cells)[:2] == [b"u", b"v"] and not _are_numbers(rows[1:], (0, 1))):
+        return True, ""
+    found = _looks_like_header(rows, columns)
+    if found == "edge":
+        return False, ""
+    if found == "either" and first is None:
+        raise LineError(f"line {line}: {names} may be a header or an edge; header=True or header=False says which")
+    if found == "header" or first is None:
+        return True, f"line {line}: {names} was taken for a header, not for an edge; {says}"
+    return False, f"line {line}: {names} was taken for an edge, as the first file has another first line; {says}"
+
+
+def _are_numbers(rows: list[Record], columns: Sequence[int]) -> bool:
+    return all(NUMBER.fullmatch(row[column]) for _, row in rows for column in columns if column < len(row))
+
+
+def _looks_like_header(rows: list[Record], columns: Columns | None) -> str:
+    """What the first record is, by what follows it.
+
+    "header": a text where the rest are numbers; "unique": two names that occur nowhere else; "either": the same, and
+    there are such names in other records too; "edge".
+    """
+    _, cells = rows[0]
     used = [int(column) for column in columns or range(len(cells)) if int(column) < len(cells)]
-    if len(used) < 2 or any(NUMBER.fullmatch(cells[column]) for column in used[:3]):
-        return False
+    if len(used) < 2:
+        return "edge"
     source, target = used[:2]
     others = [row for _, row in rows[1:] if len(row) == len(cells)]
+    texts = [column for column in used if cells[column] and not NUMBER.fullmatch(cells[column])]
+    if others and any(all(NUMBER.fullmatch(row[column]) for row in others) for column in texts):
+        return "header"
+    if len(texts) < min(len(used), 3) or cells[source] == cells[target]:
+        return "edge"
     counts = Counter(row[column] for row in others for column in (source, target))
     if counts[cells[source]] or counts[cells[target]]:
-        return False
-    if others and any(cells[column] and all(NUMBER.fullmatch(row[column]) for row in others) for column in used):
-        return True
-    if first is not None or cells[source] == cells[target]:  # a header would be that of the first file
-        return False
+        return "edge"
     if not others or any(counts[row[source]] == counts[row[target]] == 1 for row in others):
-        names = _listed([cell.decode("utf-8", "backslashreplace") for cell in cells])
-        raise LineError(f"line {line}: {names} may be a header or an edge; header=True or header=False says which")
-    return True
+        return "either"
+    return "unique"
+
+
+def _lower(cells: list[bytes]) -> list[bytes]:
+    return [cell.lower() for cell in cells]
 
 
 def _listed(names: Sequence[str]) -> str:

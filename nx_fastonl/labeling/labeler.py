@@ -375,8 +375,9 @@ class OnlineNodeLabeler:
         path : path-like
             The folder.
         graph : nx.Graph, scipy sparse array or CSRGraph, optional
-            The graph that the model learned on. By default the one that was saved with it, or the one in the folder
-            from which it was opened.
+            The graph that the model learned on, with neighbours in the same order: that of a scipy array may differ
+            from that of an ``nx.Graph``. By default the one that was saved with it, or the one in the folder from which
+            it was opened.
 
         Returns
         -------

@@ -28,6 +28,8 @@ Positions = Mapping[Any, Any]
 NAMED_NODES = 60
 # With more edges than this, each is drawn fainter.
 CLEAR_EDGES = 1000
+# The time of a layout grows with the square of the number of nodes.
+MAX_LAYOUT_NODES = 5_000
 
 
 def plot_labels(
@@ -69,6 +71,8 @@ def plot_labels(
         If `G` has no nodes.
     networkx.NetworkXError
         If `pos` lacks a node.
+    ValueError
+        If there are more than 5,000 nodes, and no `pos`.
     TypeError
         If `G` is not a graph, `labels` or `truth` is not a dict, or a label is not hashable.
     ImportError
@@ -143,6 +147,8 @@ def plot_pagerank(
         If `G` has no nodes.
     networkx.NetworkXError
         If `pos` lacks a node.
+    ValueError
+        If there are more than 5,000 nodes, and no `pos`.
     TypeError, ValueError
         If a parameter has the wrong type, or `alpha` is out of range.
     ImportError
@@ -220,6 +226,11 @@ def _in_order(labels: Iterable[Any]) -> list[Any]:
 
 def _positions(G: nx.Graph[Any], pos: Positions | None) -> Positions:
     if pos is None:
+        if len(G) > MAX_LAYOUT_NODES:
+            raise ValueError(
+                f"a layout of {len(G):,} nodes would take very long, and show little; pass G.subgraph(...) with up to "
+                f"{MAX_LAYOUT_NODES:,} nodes, or positions as pos="
+            )
         layout: Positions = nx.spring_layout(G, seed=0)
         return layout
     for v in G:

@@ -159,11 +159,13 @@ def test_what_cannot_be_opened_says_why(tmp_path):
         assert name in str(caught.value)
 
 
-def edited(folder, change):
-    """Change the manifest, and keep its checksum right."""
+def edited(folder, change, *, with_fingerprint=False):
+    """Change the manifest, and keep its checksum right, perhaps its fingerprint too."""
     manifest = json.loads((folder / "manifest.json").read_text())
     del manifest["checksum"]
     change(manifest)
+    if with_fingerprint and isinstance(manifest["arrays"], dict):
+        manifest["fingerprint"] = folders._fingerprint(manifest["format"], manifest["details"], manifest["arrays"])
     manifest["checksum"] = folders._digest(manifest)
     (folder / "manifest.json").write_text(json.dumps(manifest))
 
@@ -178,16 +180,33 @@ def edited(folder, change):
         (lambda m: m["arrays"]["numbers"].update(dtype="|O"), "entry in the manifest is wrong"),
         (lambda m: m["arrays"]["numbers"].update(dtype="<f8"), "float64 of shape"),
         (lambda m: m["arrays"]["numbers"].update(file="numbers-0123456789abcdef.npy"), "missing"),
-        (lambda m: m["arrays"].update(numbers={}), "file"),
+        (lambda m: m["arrays"].update(numbers={}), "not as it was written"),
         (lambda m: m.update(version="1"), "version is '1'"),
+        (lambda m: m.pop("arrays"), "not as it was written"),
+        (lambda m: m.pop("derived"), "not as it was written"),
+        (lambda m: m.pop("fingerprint"), "not as it was written"),
+        (lambda m: m.update(arrays=[1]), "not as it was written"),
+        (lambda m: m["arrays"]["numbers"].pop("sha256"), "not as it was written"),
+        (lambda m: m["details"].update(value=2), "not as it was written"),
         (lambda m: m.update(version=0), "version is 0"),
     ],
 )
 def test_edited_manifests_are_noticed(tmp_path, change, why):
     write_folder(tmp_path, KIND, 1, content(1))
-    edited(tmp_path, change)
+    edited(tmp_path, change, with_fingerprint="array" in why or "shape" in why or "entry" in why or "missing" in why)
     with pytest.raises(ValueError, match=why):
         open_folder(tmp_path, KIND, 1)
+
+
+def test_a_damaged_folder_can_be_saved_again(tmp_path):
+    write_folder(tmp_path, KIND, 1, content(1))
+    (tmp_path / "manifest.json").write_text("{")
+    write_folder(tmp_path, KIND, 1, content(2))
+    assert value_in(tmp_path) == 2
+    (tmp_path / "manifest.json").write_text("{")
+    (tmp_path / "thesis.tex").write_text("mine")
+    with pytest.raises(FileExistsError, match="holds 'something else'"):
+        write_folder(tmp_path, KIND, 1, content(3))
 
 
 def test_files_that_are_cut_or_longer_are_noticed(tmp_path):

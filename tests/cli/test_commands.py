@@ -219,9 +219,12 @@ class TestModels:
     @pytest.mark.parametrize(
         ("arguments", "message"),
         [
-            ("label some.csv", "GRAPH or LABELS is missing; LABELS alone is enough with --model"),
+            ("label some.csv", "GRAPH or LABELS is missing; with --model, both may be left out"),
             ("label more.csv --model model --method fastonl", "--method is for a new model: model has its own"),
             ("label more.csv --model model --seed 0", "--seed is for a new model"),
+            ("label model --model model", "model is a folder, and LABELS a table"),
+            ("label --model model --online", "--online needs LABELS"),
+            ("label more.csv --model model --columns 0,1", "--columns is for files of edges: model has its graph"),
             ("label more.csv --model model --unknown add", "--unknown add cannot add nodes to the graph of model"),
             ("label edges.txt some.csv all.csv", "unrecognized arguments: all.csv"),
             ("label edges.txt some.csv --unknown ask", "argument --unknown: invalid choice: 'ask'"),
@@ -233,12 +236,22 @@ class TestModels:
         assert (found.returncode, found.stdout) == (2, "")
         assert message in found.stderr
 
+    def test_labels_that_were_learned_before_and_no_labels(self, call, club):
+        call("label", "edges.txt", "some.csv", "--save-model", "model", "--output", "first.csv")
+        for arguments in (["some.csv"], []):
+            found = call("label", *arguments, "--model", "model", "--output", "again.csv")
+            assert found.returncode == 0, found.stderr
+            assert (club / "again.csv").read_text() == (club / "first.csv").read_text()
+
     @pytest.mark.parametrize(
         ("arguments", "message"),
         [
             ("label weighted.txt more.csv --model model", "graph"),
             ("label more.csv --model nowhere", "nowhere: "),
-            ("label some.csv --model model", "node 0 "),
+            (
+                "label other.csv --model model",
+                "other.csv: node 0 has the label 'else', and the model has learned 'Mr. Hi'",
+            ),
             ("label edges.txt some.csv --save-model nowhere/model", "nowhere: no such folder"),
             ("label edges.txt some.csv --save-model edges.txt", "edges.txt: is a file; name a folder"),
             ("label edges.txt some.csv --save-model .", ".: has other files"),
@@ -246,6 +259,7 @@ class TestModels:
     )
     def test_what_is_wrong(self, call, club, arguments, message):
         call("label", "edges.txt", "some.csv", "--save-model", "model")
+        (club / "other.csv").write_text("0,else\n")
         before = sorted(club.rglob("*"))
         found = call(*arguments.split(), "--output", "out.csv")
         assert (found.returncode, found.stdout) == (1, "")

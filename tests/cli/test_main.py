@@ -25,8 +25,8 @@ LABEL = "label g.csv l.csv"
         (
             {"g.csv": EDGE, "l.csv": "a,x\n\nc,y\n"},
             LABEL,
-            "l.csv, line 3: node 'c' is not in g.csv; --unknown skip leaves them out, --unknown add makes nodes "
-            "without edges of them",
+            "l.csv, line 3: node 'c' is not in g.csv; --unknown skip leaves it out, --unknown add adds it "
+            "without edges",
         ),
         (
             {"g.csv": EDGE + "b\n", "l.csv": "a,x\n"},

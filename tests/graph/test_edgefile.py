@@ -137,7 +137,11 @@ REFUSED = {
     "header or edge": (b"a b\nc d\n", {}, "FILE, line 1: a, b may be a header or an edge; header=True or header=False"),
     "one edge": (b"a,b\n", {}, "may be a header or an edge"),
     "the header once more": (b"source,target\na,b\nsource,target\n", {}, "'source' stands in the header and is a node"),
-    "known names that are nodes": (b"u v\nv w\n", {}, "'v' stands in the header and is a node too; header=True"),
+    "known names that are nodes": (
+        b"src dst\ndst w\n",
+        {},
+        "'dst' stands in the header and is a node too; header=True",
+    ),
     "KONECT, bipartite": (b"% bip weighted\n1 1 4\n", {}, "FILE, line 1: a bipartite graph of KONECT"),
     "a line with more columns": (
         b"1 2\n2 3 4\n",
@@ -620,8 +624,65 @@ class Slow(io.RawIOBase):
         return 1
 
 
-def test_a_pipe():
-    assert edges_of(fo.CSRGraph.from_edge_file(Slow(SNAP))) == PATH
+MATRIX = b"%%MatrixMarket matrix coordinate real symmetric\n3 3 2\n2 1 5\n3 2 5\n"
+
+
+@pytest.mark.parametrize(
+    "compress", [bytes, gzip.compress, lambda text: gzip.compress(text[:5]) + gzip.compress(text[5:])]
+)
+@pytest.mark.parametrize("content", [SNAP, MATRIX])
+def test_a_pipe(content, compress):
+    expected = edges_of(read(content))
+    assert edges_of(fo.CSRGraph.from_edge_file(Slow(compress(content)))) == expected
+    assert edges_of(read(compress(content))) == expected
+
+
+@pytest.mark.parametrize("before", [b"\n", b" ", "\ufeff".encode()])
+def test_a_matrix_begins_with_its_name(before):
+    with pytest.raises(ValueError, match="must be the first text of a file"):
+        read(before + MATRIX)
+
+
+def test_of_several_columns_the_first_known_name_is_the_weight():
+    assert read(b"source,target,value,weight\n1,2,7,3\n2,3,8,4\n").weights.tolist() == [3, 3, 4, 4]
+
+
+def test_a_third_column_that_is_ignored_is_told():
+    with pytest.warns(UserWarning, match=r"the column km is ignored; columns=\('from', 'to', 'km'\) takes it"):
+        assert read(b"from,to,km\n1,2,7\n2,3,8\n").weights is None
+    assert read(b"from,to,note\n1,2,x\n2,3,y\n").weights is None
+
+
+def test_the_column_of_an_index_has_no_name():
+    with pytest.warns(UserWarning, match="was taken for a header"):
+        assert len(read(b",a,b\n0,10,20\n1,20,30\n")) == 3
+    with pytest.raises(ValueError, match=r"columns=\('c', 'p'\) says so, .* columns=\('c', 'p', 'n'\) takes a third"):
+        read(b",c,p,n\n0,10,20,5\n1,20,30,5\n")
+
+
+def test_numbers_with_a_sign_between_blanks():
+    graph = read(b"-0.1,51.5 -0.2,51.4\n-0.2,51.4 -0.3,51.3\n")
+    assert list(graph) == ["-0.1,51.5", "-0.2,51.4", "-0.3,51.3"]
+
+
+def test_the_first_line_of_a_later_file_is_never_silently_an_edge():
+    parts = [io.BytesIO(b"a,b\na,b\nb,a\n"), io.BytesIO(b"follower,followee\na,d\nd,c\na,d\nc,a\n")]
+    with pytest.warns(UserWarning, match="follower, followee was taken for an edge, as the first file"):
+        assert "follower" in fo.CSRGraph.from_edge_file(parts)
+    parts = [io.BytesIO(b"follower,followee\n1,2\n"), io.BytesIO(b"Follower,Followee\n2,3\n")]
+    with pytest.warns(UserWarning, match="was taken for a header"):
+        assert list(fo.CSRGraph.from_edge_file(parts)) == [1, 2, 3]
+
+
+@pytest.mark.parametrize("content", [b"id,1\n5,6\n6,7\n", b"u v\nx y\ny z\nx z\n"])
+def test_short_names_above_the_rest_are_told(content):
+    with pytest.warns(UserWarning, match="was taken for a header"):
+        assert len(read(content)) == 3
+
+
+def test_a_folder_is_no_file(tmp_path):
+    with pytest.raises(IsADirectoryError, match=r"CSRGraph\.open"):
+        fo.CSRGraph.from_edge_file(tmp_path)
 
 
 def test_zstd_needs_a_package_or_a_newer_python(monkeypatch):

@@ -206,8 +206,16 @@ def test_damage_that_could_do_harm_is_noticed(tmp_path, name, position, value, w
     ],
 )
 def test_edited_manifests_are_noticed(tmp_path, change):
-    edited(saved_graph(tmp_path), change)
+    edited(saved_graph(tmp_path), change, with_fingerprint=True)
     with pytest.raises(ValueError, match="is damaged"):
+        fo.CSRGraph.open(tmp_path)
+
+
+def test_integers_that_do_not_ascend_are_noticed(tmp_path):
+    fo.CSRGraph.from_edges([0, 1], [1, 2], nodes=[3, 5, 9]).save(tmp_path)
+    (file,) = tmp_path.glob("names-*.npy")
+    np.save(file, np.array([3, 9, 5]))
+    with pytest.raises(ValueError, match="names do not ascend"):
         fo.CSRGraph.open(tmp_path)
 
 

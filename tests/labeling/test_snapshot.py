@@ -141,6 +141,16 @@ def test_every_array_has_a_checksum(tmp_path, model):
     assert answers(fo.OnlineNodeLabeler.load(tmp_path)) == answers(model) == before
 
 
+def test_the_graph_of_a_model_has_checksums(tmp_path, model):
+    model.save(tmp_path)
+    (file,) = tmp_path.glob("graph_indices-*.npy")
+    indices = np.load(file)
+    indices[[0, 1]] = indices[[1, 0]]
+    np.save(file, indices)
+    with pytest.raises(ValueError, match="checksum of its array graph_indices is wrong"):
+        fo.OnlineNodeLabeler.load(tmp_path)
+
+
 @pytest.mark.parametrize(
     "change",
     [
@@ -164,7 +174,7 @@ def test_every_array_has_a_checksum(tmp_path, model):
 )
 def test_edited_manifests_are_noticed(tmp_path, model, change):
     model.save(tmp_path)
-    edited(tmp_path, change)
+    edited(tmp_path, change, with_fingerprint=True)
     with pytest.raises(ValueError, match="is damaged"):
         fo.OnlineNodeLabeler.load(tmp_path)
 
