@@ -24,6 +24,5 @@ cdef class IntegerTable:
     cdef Py_ssize_t n
     cdef readonly uint64_t seed
 
-    cdef node_t find(self, int64_t value) noexcept nogil
     cdef node_t number(self, int64_t value) except -1 nogil
     cdef int make_room(self) except -1 nogil

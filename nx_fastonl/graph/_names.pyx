@@ -147,11 +147,6 @@ cdef class IntegerTable:
     def __len__(self):
         return self.n
 
-    cdef node_t find(self, int64_t value) noexcept nogil:
-        """The row of an integer; -1 if it has none."""
-        cdef Py_ssize_t free = 0
-        return find_integer(self.values, self.slots, self.seed, value, &free)
-
     cdef node_t number(self, int64_t value) except -1 nogil:
         """The row of an integer; a new one if it has none."""
         cdef Py_ssize_t free = 0

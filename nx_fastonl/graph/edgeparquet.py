@@ -12,13 +12,12 @@ from nx_fastonl._lib.checks import WEIGHT_RANGE, cut, shortened
 from nx_fastonl._lib.streams import Source, Stream
 from nx_fastonl.graph._gathered import GatheredEdges
 from nx_fastonl.graph.edgelayout import Columns, known_columns
+from nx_fastonl.graph.ends import Utf8, arrow_utf8
 
 # How a file begins.
 MAGIC = b"PAR1"
 # Rows of a table that are in memory at once.
 BATCH_ROWS = 1 << 18
-
-Texts = tuple[NDArray[np.uint8], NDArray[np.int64]]
 
 
 def read_parquet(source: Source, stream: Stream, columns: Columns | None, edges: GatheredEdges) -> None:
@@ -99,17 +98,16 @@ def _plain(array: Any, name: str) -> Any:
     raise ValueError(f"column {name} must hold integers or texts, got {array.type}")
 
 
-def _texts(array: Any, row: int) -> Texts:
-    """The bytes of an array of texts, and where each begins."""
+def _texts(array: Any, row: int) -> Utf8:
+    """The bytes of an array of texts, and where each begins; none of them is empty."""
     import pyarrow as pa
 
     array = array.cast(pa.large_string())
     array.validate(full=True)  # that it is UTF-8
-    _, offsets, data = array.buffers()
-    starts = np.frombuffer(offsets, dtype=np.int64)[array.offset : array.offset + len(array) + 1]
+    data, starts = arrow_utf8(array)
     if (starts[1:] == starts[:-1]).any():
         raise ValueError(f"row {row + int((starts[1:] == starts[:-1]).argmax())}: the name of a node is empty")
-    return np.frombuffer(data or b"", dtype=np.uint8), starts
+    return data, starts
 
 
 def _weights(values: NDArray[Any], row: int) -> NDArray[np.float64]:

@@ -59,9 +59,14 @@ class ArrowTexts(Texts):
     def block(self, start: int) -> Utf8:
         block = self.values.slice(start, BLOCK)
         array = block.chunk(0) if block.num_chunks == 1 else block.combine_chunks()
-        _, offsets, data = array.buffers()
-        ends = np.frombuffer(offsets, dtype=np.int64)[array.offset : array.offset + len(array) + 1]
-        return np.frombuffer(b"" if data is None else data, dtype=np.uint8), ends
+        return arrow_utf8(array)
+
+
+def arrow_utf8(array: Any) -> Utf8:
+    """The bytes of an array of Arrow's type large_string, and where in them each text begins, and the last one ends."""
+    _, offsets, data = array.buffers()
+    ends = np.frombuffer(offsets, dtype=np.int64)[array.offset : array.offset + len(array) + 1]
+    return np.frombuffer(b"" if data is None else data, dtype=np.uint8), ends
 
 
 def numbered_texts(sources: Any, targets: Any, nodes: Sequence[Hashable] | None) -> Ends:
