@@ -16,7 +16,7 @@ import numpy as np
 from nx_fastonl._lib.folders import Content, check_sums, open_folder, write_folder
 
 KIND = "a test"
-LONGEST = 0.05  # seconds: long enough for a few saves
+SAVES = 3  # that a process has time for, at most
 
 
 def content(value, size=5):
@@ -34,13 +34,16 @@ def value_in(folder):
 def kill_savers(folder, kills):
     """Kill processes at random moments. The folder then has what was saved before, or what came after: whole."""
     draw = random.Random(1)
+    start = time.perf_counter()
+    write_folder(folder.with_name("timed"), KIND, 1, content(0, size=20_000))
+    longest = SAVES * (time.perf_counter() - start)
     latest, replaced = -1, 0
     for _ in range(kills):
         child = os.fork()
         if child == 0:
             for value in range(latest + 1, sys.maxsize):
                 write_folder(folder, KIND, 1, content(value, size=20_000))
-        time.sleep(draw.random() * LONGEST)
+        time.sleep(draw.random() * longest)
         os.kill(child, signal.SIGKILL)
         os.waitpid(child, 0)
         try:
