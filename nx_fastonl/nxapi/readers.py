@@ -123,8 +123,11 @@ def _graph_of_lines(
             texts = [text if (at := text.find(comments)) < 0 else text[:at] for text in texts]
         edges = [cells for text in texts if len(cells := text.rstrip("\n").split(delimiter)) >= 2]
         if edges:
-            sources, targets = _numbered(table, edges)
-            weights = _weights(edges, data)
+            try:
+                sources, targets = _numbered(table, edges)
+                weights = _weights(edges, data)
+            except ValueError as error:
+                raise _error_of(edges, nodetype, data) from error
             if weights is not None:
                 _check_weights(sources, targets, weights)
             chunks.append((sources, targets, weights))
@@ -158,14 +161,21 @@ def _weights(edges: list[list[str]], data: Any) -> NDArray[np.float64] | None:
     [(_, number)] = data
     if any(len(cells) == 2 for cells in edges):
         raise NotImplementedError(SOME_WEIGHTS)
-    for cells in edges:
-        if len(cells) != 3:
-            raise IndexError(f"Edge data {cells[2:]} and data_keys {data} are not the same length")
-    try:
-        return np.array([number(cells[2]) for cells in edges], dtype=np.float64)
-    except ValueError as error:
-        bad = next(cells[2] for cells in edges if not _can_be(number, cells[2]))
-        raise TypeError(f"Failed to convert weight data {bad} to type {number}.") from error
+    return np.array([number(weight) for _, _, weight in edges], dtype=np.float64)
+
+
+def _error_of(edges: list[list[str]], nodetype: type | None, data: Any) -> Exception:
+    """What NetworkX, which goes line by line, raises for the first line that is wrong."""
+    for u, v, *cells in edges:
+        if nodetype is int and not (_can_be(int, u) and _can_be(int, v)):
+            return TypeError(f"Failed to convert nodes {u},{v} to type {nodetype}.")
+        if cells and not isinstance(data, bool):
+            [(_, number)] = data
+            if len(cells) > 1:
+                return IndexError(f"Edge data {cells} and data_keys {data} are not the same length")
+            if not _can_be(number, cells[0]):
+                return TypeError(f"Failed to convert weight data {cells[0]} to type {number}.")
+    raise AssertionError("every line is right")
 
 
 def _can_be(kind: type, text: str) -> bool:
@@ -192,9 +202,6 @@ def _integers(sources: list[str], targets: list[str]) -> tuple[NDArray[np.int64]
         return np.array(list(map(int, sources)), dtype=np.int64), np.array(list(map(int, targets)), dtype=np.int64)
     except OverflowError as error:
         raise NotImplementedError("a node is an integer of more than 64 bits") from error
-    except ValueError as error:
-        u, v = next(pair for pair in zip(sources, targets, strict=True) if not all(_can_be(int, end) for end in pair))
-        raise TypeError(f"Failed to convert nodes {u},{v} to type {int}.") from error
 
 
 def _check_weights(sources: NDArray[np.int32], targets: NDArray[np.int32], weights: NDArray[np.float64]) -> None:

@@ -113,6 +113,7 @@ def test_political_blogs_keep_their_self_loops():
     assert repr(data) == "Dataset political-blogs: 1,222 nodes, 16,717 edges, 2 labels"
 
 
+@pytest.mark.filterwarnings("ignore:The default value for `spmatrix`:DeprecationWarning")
 def test_bloggers_have_the_last_of_their_groups():
     (path,) = published("blogcatalog")
     arrays = io.loadmat(path)
