@@ -93,7 +93,7 @@ def _plain(array: Any, name: str) -> Any:
             return array.cast(pa.int64())
         except pa.ArrowInvalid:  # too large
             return array.cast(kind).cast(pa.large_string())
-    if pa.types.is_string(kind) or pa.types.is_large_string(kind) or pa.types.is_string_view(kind):
+    if str(kind) in ("string", "large_string", "string_view"):  # older versions do not know all of them
         return array.cast(pa.large_string())
     raise ValueError(f"column {name} must hold integers or texts, got {array.type}")
 
