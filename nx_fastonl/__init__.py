@@ -9,6 +9,7 @@ __all__, __getattr__, __dir__ = lazy_names(
         "Calibration": "labeling.calibration",
         "CertifiedLabel": "labeling.certificates",
         "Compatibility": "labeling.compatibility",
+        "DynamicGraph": "graph.dynamic",
         "KernelInfo": "kernels.functions",
         "LabelSequence": "labeling.sequence",
         "OnlineNodeLabeler": "labeling.labeler",

@@ -3,6 +3,7 @@ from nx_fastonl import experiments as experiments
 from nx_fastonl import plotting as plotting
 from nx_fastonl._lib.version import __version__ as __version__
 from nx_fastonl.graph.csr import CSRGraph as CSRGraph
+from nx_fastonl.graph.dynamic import DynamicGraph as DynamicGraph
 from nx_fastonl.kernels.functions import KernelInfo as KernelInfo
 from nx_fastonl.kernels.functions import kernel_column as kernel_column
 from nx_fastonl.kernels.functions import kernel_matrix as kernel_matrix
@@ -25,6 +26,7 @@ __all__ = [
     "Calibration",
     "CertifiedLabel",
     "Compatibility",
+    "DynamicGraph",
     "KernelInfo",
     "LabelSequence",
     "OnlineNodeLabeler",

@@ -1,4 +1,4 @@
-"""Whatever graph a caller passes -> CSRGraph."""
+"""Whatever graph a caller passes -> CSRGraph, or the rows of a graph that changes."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ from typing import Any
 import networkx as nx
 import numpy as np
 
+from nx_fastonl.graph.base import ChangingGraph, RowGraph
 from nx_fastonl.graph.csr import CSRGraph, csr_graph_of
 from nx_fastonl.graph.live import BACKEND_NAME, LiveGraph
 
@@ -15,6 +16,8 @@ def as_csr_graph(G: Any, weight: str | None = "weight") -> CSRGraph:
     """The CSRGraph of whatever graph a user passes. A CSRGraph has one weight: any name means it, None ignores it."""
     if isinstance(G, CSRGraph):
         return G.unweighted if weight is None else G
+    if isinstance(G, ChangingGraph):
+        return as_csr_graph(G.freeze(), weight)
     if isinstance(G, LiveGraph):
         return csr_graph_of(G, weight)
     if isinstance(G, nx.Graph):
@@ -26,7 +29,16 @@ def as_csr_graph(G: Any, weight: str | None = "weight") -> CSRGraph:
     if getattr(G, "__networkx_backend__", None) is not None:
         return CSRGraph.from_networkx(_to_networkx(G, backend="networkx"), weight)
     hint = "; wrap it in scipy.sparse.csr_array" if isinstance(G, np.ndarray) else ""
-    raise TypeError(f"expected an nx.Graph, a scipy sparse array or a CSRGraph, got {type(G).__name__}{hint}")
+    raise TypeError(
+        f"expected an nx.Graph, a scipy sparse array, a CSRGraph or a DynamicGraph, got {type(G).__name__}{hint}"
+    )
+
+
+def as_row_graph(G: Any, weight: str | None = "weight") -> RowGraph:
+    """The same, but of a DynamicGraph its rows, which are not copied: for computations that are local."""
+    if isinstance(G, ChangingGraph) and (weight is not None or G.rows.weights is None):
+        return G.rows
+    return as_csr_graph(G, weight)
 
 
 def _itself(G: nx.Graph[Any]) -> nx.Graph[Any]:

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
+from contextlib import AbstractContextManager, nullcontext
 from functools import cached_property, partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any
 from weakref import WeakValueDictionary
 
 import networkx as nx
@@ -15,13 +16,14 @@ from numpy.typing import ArrayLike, NDArray
 
 from nx_fastonl._lib.arrays import read_only
 from nx_fastonl._lib.checks import check_count, shortened
-from nx_fastonl._lib.pool import Lease, Pool
+from nx_fastonl._lib.pool import Pool
 from nx_fastonl._lib.streams import FileLike
 from nx_fastonl.graph._check import find_fault
 from nx_fastonl.graph._components import component_numbers, count_self_loops
 from nx_fastonl.graph._edges import row_sums
 from nx_fastonl.graph._view import GraphView
 from nx_fastonl.graph.arrows import Arrows, rows_both_ways
+from nx_fastonl.graph.base import RowGraph
 from nx_fastonl.graph.edgefile import read_edge_files
 from nx_fastonl.graph.ends import numbered_texts
 from nx_fastonl.graph.live import BACKEND_NAME, LiveGraph, live_graph
@@ -34,10 +36,10 @@ if TYPE_CHECKING:
 
 __all__ = ["CSRGraph"]
 
-Scratch = TypeVar("Scratch")
+_NOTHING = nullcontext()
 
 
-class CSRGraph:
+class CSRGraph(RowGraph):
     """A graph as compressed sparse rows: what every function of the package computes on.
 
     A function that is given an ``nx.Graph`` or a sparse array makes one of these first. Make one yourself to convert
@@ -101,6 +103,7 @@ class CSRGraph:
     degrees: NDArray[np.float64]  # weighted; differences of `indptr` are the numbers of neighbours
     nodes: Sequence[Hashable]
     path: Path | None
+    _finder: Callable[[Any], int | None]
 
     def __init__(
         self,
@@ -145,19 +148,21 @@ class CSRGraph:
         return graph
 
     def _name(self, nodes: Sequence[Hashable] | None, n: int) -> None:
-        self._find: Callable[[Any], int | None]
         if nodes is None or (isinstance(nodes, range) and nodes == range(n)):
-            self.nodes, self._find = range(n), partial(find_in_range, n)
+            self.nodes, self._finder = range(n), partial(find_in_range, n)
             return
         self.nodes = _sequence(nodes)
         if isinstance(self.nodes, ArrayNames):
-            self._find, different = self.nodes.find, len(self.nodes)
+            self._finder, different = self.nodes.find, len(self.nodes)
         else:
             index = {node: u for u, node in enumerate(self.nodes)}
-            self._find, different = partial(_find_in_dict, index), len(index)
+            self._finder, different = partial(_find_in_dict, index), len(index)
         if not len(self.nodes) == different == n:
             names = f"{len(self.nodes)} names, {different} of them different"
             raise ValueError(f"nodes must name each of the {n} nodes once, got {names}")
+
+    def _find(self, node: Any) -> int | None:
+        return self._finder(node)
 
     def _finish(self) -> None:
         if self.weights is None:
@@ -537,9 +542,6 @@ class CSRGraph:
     def __iter__(self) -> Iterator[Hashable]:
         return iter(self.nodes)
 
-    def __contains__(self, node: object) -> bool:
-        return self._find(node) is not None
-
     def __repr__(self) -> str:
         kind = "directed " if self._directed else ""
         return f"{kind}CSRGraph with {len(self)} nodes and {self.number_of_edges()} edges"
@@ -617,74 +619,6 @@ class CSRGraph:
         """
         return len(self.indices) if self._directed else (len(self.indices) + self.self_loops) // 2
 
-    def index(self, node: Hashable) -> int:
-        """The row of `node`.
-
-        Parameters
-        ----------
-        node : node
-            One of `nodes`, or what is equal to it.
-
-        Returns
-        -------
-        int
-            The position of the node in `nodes`, counted from 0.
-
-        Raises
-        ------
-        networkx.NodeNotFound
-            If `node` is not in the graph.
-
-        See Also
-        --------
-        CSRGraph.rows_of
-
-        Examples
-        --------
-        >>> import networkx as nx
-        >>> import nx_fastonl as fo
-        >>> fo.CSRGraph.from_networkx(nx.path_graph(["a", "b", "c"])).index("b")
-        1
-        """
-        u = self._find(node)
-        if u is None:
-            raise nx.NodeNotFound(f"node {shortened(node)} is not in the graph")
-        return u
-
-    def rows_of(self, nodes: Iterable[Hashable]) -> list[int]:
-        """The rows of several nodes, as `index` gives them.
-
-        Parameters
-        ----------
-        nodes : iterable of nodes
-            In any order; a node may come more than once.
-
-        Returns
-        -------
-        list of int
-            In the same order.
-
-        Raises
-        ------
-        networkx.NodeNotFound
-            If a node is not in the graph.
-        TypeError
-            If `nodes` is not iterable.
-
-        See Also
-        --------
-        CSRGraph.index
-
-        Examples
-        --------
-        >>> import networkx as nx
-        >>> import nx_fastonl as fo
-        >>> fo.CSRGraph.from_networkx(nx.path_graph(["a", "b", "c"])).rows_of(["c", "a"])
-        [2, 0]
-        """
-        n = len(self.nodes) if isinstance(self.nodes, range) else 0
-        return [node if type(node) is int and 0 <= node < n else self.index(node) for node in nodes]
-
     def neighbor_counts(self, rows: Any) -> NDArray[np.int64]:
         """The number of neighbours of the nodes in these rows.
 
@@ -710,6 +644,54 @@ class CSRGraph:
         [1, 2]
         """
         return np.asarray(self.indptr[1:][rows] - self.indptr[:-1][rows])
+
+    def node_rows(self) -> range:
+        """All rows, in turn.
+
+        Returns
+        -------
+        range
+
+        Examples
+        --------
+        >>> import nx_fastonl as fo
+        >>> fo.CSRGraph.from_edges([0, 1], [1, 2]).node_rows()
+        range(0, 3)
+        """
+        return range(len(self.nodes))
+
+    def reading(self) -> AbstractContextManager[None]:
+        """A context manager that does nothing: the graph cannot change while it is read.
+
+        Returns
+        -------
+        context manager
+
+        Examples
+        --------
+        >>> import nx_fastonl as fo
+        >>> graph = fo.CSRGraph.from_edges([0, 1], [1, 2])
+        >>> with graph.reading():
+        ...     graph.number_of_edges()
+        2
+        """
+        return _NOTHING
+
+    def whole(self) -> CSRGraph:
+        """The graph itself.
+
+        Returns
+        -------
+        CSRGraph
+
+        Examples
+        --------
+        >>> import nx_fastonl as fo
+        >>> graph = fo.CSRGraph.from_edges([0, 1], [1, 2])
+        >>> graph.whole() is graph
+        True
+        """
+        return self
 
     def to_scipy(self) -> sparse.csr_array:
         """The adjacency matrix. It shares this graph's arrays, which cannot be changed, where rows are sorted.
@@ -777,37 +759,15 @@ class CSRGraph:
         """
         return self.arrows.graph if self._directed else self
 
-    def scratch(self, make: Callable[[int], Scratch]) -> Lease[Scratch]:
-        """Scratch memory for one computation on this graph. Later computations use it again.
+    @property
+    def row_starts(self) -> NDArray[np.int64]:  # type: ignore[override]
+        """Where each row starts in `indices`."""
+        return self.indptr[:-1]
 
-        Parameters
-        ----------
-        make : callable
-            From the number of nodes to new scratch memory.
-
-        Returns
-        -------
-        context manager
-            It gives clean memory, which the caller must leave clean. After an exception the memory is dropped.
-
-        Raises
-        ------
-        TypeError
-            If `make` cannot be hashed.
-
-        Examples
-        --------
-        >>> import numpy as np
-        >>> import nx_fastonl as fo
-        >>> graph = fo.CSRGraph.from_edges([0, 1], [1, 2])
-        >>> with graph.scratch(np.zeros) as scratch:
-        ...     len(scratch)
-        3
-        """
-        pool: Pool[Scratch] | None = self._pools.get(make)
-        if pool is None:
-            pool = self._pools.setdefault(make, Pool())
-        return pool.lease(make, len(self.nodes))
+    @property
+    def n_entries(self) -> int:  # type: ignore[override]
+        """The number of entries in all rows."""
+        return len(self.indices)
 
     @property
     def shared_matrix(self) -> sparse.csr_array:

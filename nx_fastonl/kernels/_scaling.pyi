@@ -8,5 +8,5 @@ from nx_fastonl.graph._view import GraphView
 @final
 class Scaling:
     def __init__(
-        self, graph: GraphView, isolated: float, S: NDArray[np.float64] | None = None, ones: bool = False
+        self, graph: GraphView, isolated: float, S: NDArray[np.float64] | None = None, constant: float = ...
     ) -> None: ...

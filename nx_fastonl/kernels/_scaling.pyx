@@ -9,8 +9,8 @@ from nx_fastonl.graph._view cimport GraphView
 
 @cython.final
 cdef class Scaling:
-    """``s = sqrt(S)``; S is the given array, all ones, or by default the degrees."""
+    """``s = sqrt(S)``; S is the given array, the same for all nodes, or by default the degrees."""
 
-    def __init__(self, GraphView graph, double isolated, S=None, bint ones=False):
-        self.graph, self.isolated, self.ones = graph, isolated, ones
+    def __init__(self, GraphView graph, double isolated, S=None, double constant=0.0):
+        self.graph, self.isolated, self.constant = graph, isolated, constant
         self.S = np.empty(0) if S is None else S

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from numbers import Real
 from typing import Any, Unpack
 
 import networkx as nx
@@ -12,7 +13,7 @@ from scipy import linalg
 
 from nx_fastonl._lib.checks import check_between
 from nx_fastonl._lib.threads import one_blas_thread
-from nx_fastonl.graph.csr import CSRGraph
+from nx_fastonl.graph.base import RowGraph
 from nx_fastonl.kernels._scaling import Scaling
 from nx_fastonl.kernels.table import KERNELS, SMOOTHNESS_RANGE, KernelParameters, checked_parameters, full_name
 from nx_fastonl.push import _push
@@ -38,7 +39,7 @@ class GraphKernel:
 
     Parameters
     ----------
-    graph : CSRGraph
+    graph : RowGraph
         Undirected.
     name : str
         One of `KERNELS`, or ``"K1"`` to ``"K6"``.
@@ -64,7 +65,7 @@ class GraphKernel:
 
     def __init__(
         self,
-        graph: CSRGraph,
+        graph: RowGraph,
         name: str = "normalized-laplacian",
         smoothness: float | None = None,
         **parameters: Unpack[KernelParameters],
@@ -77,41 +78,65 @@ class GraphKernel:
         self.graph = graph
         self.name = full_name(name)
         recipe = KERNELS[self.name]
-        p = checked_parameters(len(graph), self.name, smoothness, parameters)
+        self.n = max(graph.number_of_nodes(), 1)
+        p = checked_parameters(self.n, self.name, smoothness, parameters)
         S = parameters.get("S")
+        if graph.can_change and not (S is None or isinstance(S, Real)):
+            raise ValueError(
+                "S must be a number where the graph can change: later nodes would have none. Pass a number, or leave S "
+                "out for the weighted degrees"
+            )
         self.lam, self.beta, self.b = p.lam, p.beta, p.b if "b" in recipe.takes else 0.0
         form = recipe.form(p)
         self.a, self.g = form.a, form.g
         self._form = form
         self._ones = recipe.diagonal == "ones"
-        self._S = None if S is None else _diagonal(graph, S)
-        self._given = self.name, smoothness, KernelParameters({**parameters, "S": self._S})
+        # S where it is the same for all nodes; otherwise an array, or the degrees.
+        self._constant_S: float | None = 1.0 if self._ones else None
+        self._S: NDArray[np.float64] | None = None
+        if isinstance(S, Real) and not isinstance(S, bool):
+            check_between("S", S, *S_RANGE)
+            self._constant_S = float(S)
+        elif S is not None:
+            self._S = _diagonal(graph, S)
+        self._given = self.name, smoothness, KernelParameters({**parameters, "S": S if self._S is None else self._S})
         if self._S is not None:
             pivots = form.shift + form.slope * self._S + graph.degrees
             self.system = LinearSystem(graph, 0.0, 1.0, pivots, float((graph.degrees / pivots).max()))
-        elif self._ones:
-            self.system = LinearSystem(graph, form.shift + form.slope, 1.0)
+        elif self._constant_S is not None:
+            self.system = LinearSystem(graph, form.shift + form.slope * self._constant_S, 1.0)
         else:
             self.system = LinearSystem(graph, form.shift, 1.0 + form.slope)
         self._check_conditioning()
         # Used where S is not given.
         self._isolated_S = 1.0
-        if self._S is None:
+        if self._S is None and self._constant_S is None:
             self._isolated_S = (form.shift or 1.0) * 2 * p.lam / (form.a * (p.smoothness + form.isolated))
 
     def __reduce__(self) -> tuple[Any, ...]:
         # What was given is checked again. No push would end where c, which follows from it, was damaged.
         return restored, (self.graph, *self._given)
 
+    def renewed(self) -> GraphKernel:
+        """The same kernel on the graph as it is now."""
+        return restored(self.graph, *self._given)
+
+    @property
+    def follows_n(self) -> bool:
+        """Whether c depends on the number of nodes: where lam was given, and not lam / n."""
+        return self._given[2].get("lam") is not None
+
     def _check_conditioning(self) -> None:
         """Raise if c is so small beside a degree that no push would end and rounding would spoil the result."""
         if self._S is not None:
             rows = np.arange(len(self.graph))
             u = int((self.graph.degrees / self.c(rows)).argmax())
-        elif self._ones:
-            u = int(self.graph.degrees.argmax())
-        else:
+        elif self._constant_S is None:
             return  # c / D is at least the smoothness
+        elif self._form.shift + self._form.slope * self._constant_S >= SMOOTHNESS_RANGE[0] * self.graph.largest_degree:
+            return
+        else:
+            u = int(self.graph.degrees.argmax())
         c, degree = float(self.c([u])[0]), float(self.graph.degrees[u])
         if c < SMOOTHNESS_RANGE[0] * degree:
             raise ValueError(
@@ -127,8 +152,8 @@ class GraphKernel:
         if self._S is not None:
             return np.asarray(self._S[rows])
         degrees = self.graph.degrees[rows]
-        if self._ones:
-            return np.ones_like(degrees)
+        if self._constant_S is not None:
+            return np.full_like(degrees, self._constant_S)
         return np.where(degrees > 0.0, degrees, self._isolated_S)
 
     def s(self, rows: Any) -> NDArray[np.float64]:
@@ -138,18 +163,18 @@ class GraphKernel:
     @property
     def scaling(self) -> Scaling:
         """What compiled loops see of `s`."""
-        return Scaling(self.graph.view, self._isolated_S, self._S, ones=self._ones and self._S is None)
+        return Scaling(self.graph.view, self._isolated_S, self._S, constant=math.sqrt(self._constant_S or 0.0))
 
     def s_of(self, u: int) -> float:
         """The scaling `s` at one row; faster."""
         if self._S is not None:
             return math.sqrt(self._S[u])
-        degree = 1.0 if self._ones else self.graph.degrees[u]
+        degree = self.graph.degrees[u] if self._constant_S is None else self._constant_S
         return math.sqrt(degree) if degree > 0.0 else math.sqrt(self._isolated_S)
 
     def c(self, rows: Any) -> NDArray[np.float64]:
         """The diagonal ``c`` at these rows: what H has beyond the Laplacian."""
-        if self._ones or self._S is not None:
+        if self._constant_S is not None or self._S is not None:
             return self._form.shift + self._form.slope * self.squared_s(rows)
         degrees = self.graph.degrees[rows]
         return np.where(degrees > 0.0, self._form.shift + self._form.slope * degrees, self._form.shift or 1.0)
@@ -173,8 +198,8 @@ class GraphKernel:
     @property
     def largest_s(self) -> float:
         """The largest `s` of all nodes, or a little more where some node has no edges."""
-        if self._ones:
-            return 1.0
+        if self._constant_S is not None:
+            return math.sqrt(self._constant_S)
         if self._S is not None:
             return math.sqrt(self._S.max())
         largest = self.graph.largest_degree
@@ -205,17 +230,19 @@ class GraphKernel:
 
     def exact(self) -> NDArray[np.float64]:
         """M by a dense factorisation. Raises for graphs with more than `MAX_EXACT_NODES` nodes."""
-        n = len(self.graph)
+        n = self.graph.number_of_nodes()
         if n > MAX_EXACT_NODES:
             raise ValueError(
                 f"the exact kernel of {n:,} nodes takes {8 * n**2 / 1e9:.1f} GB and O(n^3) time; "
                 f"it is computed for up to {MAX_EXACT_NODES:,} nodes. Pushes work on any graph: kernel_column, "
                 'kernel_matrix with exact=False, method="fastonl" with trace="estimate"'
             )
-        rows = np.arange(n)
-        H = np.asfortranarray(-self.graph.shared_matrix.toarray())
-        H[rows, rows] = 0.0  # a self-loop adds to the degree and takes it away again
-        H[rows, rows] = self.c(rows) - H.sum(axis=1)
+        rows = np.sort(np.array(self.graph.node_rows(), dtype=np.int64))
+        W = self.graph.whole().shared_matrix
+        H = np.asfortranarray(-(W if len(rows) == W.shape[0] else W[rows][:, rows]).toarray())
+        each = np.arange(n)
+        H[each, each] = 0.0  # a self-loop adds to the degree and takes it away again
+        H[each, each] = self.c(rows) - H.sum(axis=1)
         H += self._constant_mode
         with one_blas_thread(n):
             factor, lower = linalg.cho_factor(H, lower=True, overwrite_a=True, check_finite=False)
@@ -231,7 +258,11 @@ class GraphKernel:
         if self._constant_mode != 0.0:
             c = float(self.c([0])[0])
             inverse += self.a / n * (1.0 / (c + n * self.b) - 1.0 / (c + n * self._constant_mode))
-        return np.ascontiguousarray(inverse.T)  # M is symmetric, and its rows are read later
+        if n == len(self.graph):
+            return np.ascontiguousarray(inverse.T)  # M is symmetric, and its rows are read later
+        M = np.zeros((len(self.graph), len(self.graph)))
+        M[np.ix_(rows, rows)] = inverse
+        return M
 
     @property
     def _constant_mode(self) -> float:
@@ -239,7 +270,7 @@ class GraphKernel:
 
         H and M share the constant vector as an eigenvector, so what is left of b adds a constant to M.
         """
-        return min(self.b, max(self.graph.largest_degree, float(self.c([0])[0])) / len(self.graph))
+        return min(self.b, max(self.graph.largest_degree, float(self.c([0])[0])) / self.n)
 
     def exact_trace(self) -> float:
         """The trace of M, for graphs up to `MAX_EXACT_NODES`."""
@@ -253,9 +284,15 @@ class GraphKernel:
         the sum of both replaces it. The term ``1 / C``, which all entries have in common, is summed exactly. What the
         entries have beyond it is estimated from nodes drawn with probabilities proportional to ``S / (c + D)``.
         """
-        graph = self.graph
+        if self.graph.number_of_nodes() == 0:
+            return 0.0
+        graph = self.graph.whole()
         rows = np.arange(len(graph))
         S, c = self.squared_s(rows), self.c(rows)
+        if self.graph.can_change:  # rows that no node has do not count
+            others = np.ones(len(rows), dtype=bool)
+            others[np.array(self.graph.node_rows(), dtype=np.int64)] = False
+            S[others] = 0.0
         pivots = c + graph.degrees
         common = 1.0 / np.bincount(graph.components, c)[graph.components]
         shares = S / pivots
@@ -265,15 +302,15 @@ class GraphKernel:
         own, left = diagonal_entries(self.system, rows_drawn, TRACE_ACCURACY / neighbours)
         beyond = float(np.maximum(own + common[sample] * (left**2 - 1.0), 0.0) @ pivots[sample])
         total = float(S @ common) + float(shares.sum()) * beyond / TRACE_SAMPLES
-        return self.a * total - len(rows) * self.g
+        return self.a * total - self.n * self.g
 
 
-def restored(graph: CSRGraph, name: str, smoothness: float | None, parameters: KernelParameters) -> GraphKernel:
+def restored(graph: RowGraph, name: str, smoothness: float | None, parameters: KernelParameters) -> GraphKernel:
     """What a pickle or a snapshot holds, checked."""
     return GraphKernel(graph, name, smoothness, **parameters)
 
 
-def _diagonal(graph: CSRGraph, S: Any) -> NDArray[np.float64]:
+def _diagonal(graph: RowGraph, S: Any) -> NDArray[np.float64]:
     """S as an array in the order of the nodes."""
     if hasattr(S, "items"):
         values = np.full(len(graph), np.nan)

@@ -21,7 +21,7 @@ from nx_fastonl.graph.convert import as_csr_graph
 from nx_fastonl.graph.csr import CSRGraph
 from nx_fastonl.graph.storage import graph_content, stored_graph
 from nx_fastonl.kernels import graph_kernel
-from nx_fastonl.learners import _diffusion, _history, _mixture, _neighbors, _relaxation
+from nx_fastonl.learners import _diffusion, _history, _mixture, _neighbors, _relaxation, tuning
 from nx_fastonl.learners.adaptive import AdaptiveLearner
 from nx_fastonl.learners.base import Learner
 from nx_fastonl.learners.columns import ColumnLearner, ExactColumns, PushColumns, SeriesColumns
@@ -58,6 +58,7 @@ FUNCTIONS: dict[str, Callable[..., Any]] = {
     "neighbor-counts": _neighbors.restored,
     "mixture": _mixture.restored,
     "kernel": graph_kernel.restored,
+    "tuning": tuning.restored,
     "series-columns": SeriesColumns,
 }
 _CLASS_NAMES = {made: name for name, made in CLASSES.items()}

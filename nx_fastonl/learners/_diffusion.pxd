@@ -36,6 +36,8 @@ cdef class DiffusionStore:
     cdef readonly double mass  # the sum over nodes of the largest magnitude of their sources
     cdef bint solved  # labels were known at once, and solved for: nodes need not be read far
     cdef readonly double largest_theta  # under which anything was settled
+    cdef public int64_t n_nodes  # of the graph
+    cdef readonly int64_t position  # in the log of the graph's changes, up to which H Z + R = B holds
 
     cdef int bind(self, residuals, estimates, int64_t[::1] slot_owners) except -1
 

@@ -11,13 +11,15 @@ from nx_fastonl._lib.arrays import check_restored
 from nx_fastonl._lib.prefetch cimport prefetch
 from nx_fastonl._lib.signals cimport EDGES_PER_POLL, is_poll_due, poll_signals
 from nx_fastonl._lib.typedefs cimport node_t, offset_t
-from nx_fastonl.kernels._scaling cimport Scaling, s_of
+from nx_fastonl.graph._dynamic cimport Change
+from nx_fastonl.kernels._scaling cimport Scaling, s_at, s_of
 from nx_fastonl.learners._history cimport LabelHistory
 from nx_fastonl.learners._relaxation cimport (
-    NO_GRADIENT, ONE_ENTRY, SEVERAL_ENTRIES, Evidence, GradientKind, GradientStore, RelaxationEngine, store_independent,
+    NO_GRADIENT, ONE_ENTRY, SEVERAL_ENTRIES, Evidence, GradientKind, GradientStore, RelaxationEngine, StoredGradient,
+    rescale_gradient, store_independent,
 )
 from nx_fastonl.push._push cimport PushState, new_push, push_from, recompute_residual
-from nx_fastonl.push._system cimport SystemView, degree_of, pivot_of
+from nx_fastonl.push._system cimport SystemView, degree_of, pivot_at, pivot_of
 from nx_fastonl.push._workspace cimport Workspace, clear
 
 ctypedef fused real_t:
@@ -80,7 +82,7 @@ cdef class DiffusionStore:
     Parameters
     ----------
     n : int
-        The number of nodes.
+        The number of rows.
     rate : float
         A settled residual is less than ``theta * allowance`` with ``theta = rate * mass``.
     least_allowance : float
@@ -89,6 +91,10 @@ cdef class DiffusionStore:
         The largest epsilon of the push by which a node's scores are read.
     single : bool
         Whether Z and R are stored in single precision.
+    n_nodes : int
+        How many of the rows belong to nodes.
+    position : int
+        In the log of the graph's changes, up to which ``H Z + R = B`` holds.
 
     Attributes
     ----------
@@ -97,7 +103,10 @@ cdef class DiffusionStore:
         settle for long. It returns how many more edges to walk, or 0 if it has settled the lane by itself.
     """
 
-    def __init__(self, Py_ssize_t n, double rate, double least_allowance, double largest_read_epsilon, bint single):
+    def __init__(
+        self, Py_ssize_t n, double rate, double least_allowance, double largest_read_epsilon, bint single,
+        int64_t n_nodes=-1, int64_t position=0,
+    ):
         self.rate, self.least_allowance, self.largest_read_epsilon = rate, least_allowance, largest_read_epsilon
         self.single, self.width = single, 0
         self.when_slow = None
@@ -106,6 +115,7 @@ cdef class DiffusionStore:
         self.n_additions = self.n_pushes = 0
         self.mass = self.largest_theta = 0.0
         self.solved = False
+        self.n_nodes, self.position = n if n_nodes < 0 else n_nodes, position
         self.unsettled = np.zeros(MIN_LANES, dtype=np.uint8)
         self.resize(MIN_SLOTS, MIN_LANES)
 
@@ -177,6 +187,97 @@ cdef class DiffusionStore:
             slots[node, block] = self._slots[node, block]
             slot_owners[1 : self.n_slots] = node * more + block
             self.slots, self.slot_owners, self._slots = slots, slot_owners, slots
+
+    def add_rows(self, Py_ssize_t n):
+        """Make room for n rows."""
+        if n > self.slots.shape[0]:
+            slots = np.zeros((n, self.slots.shape[1]), dtype=SLOT)
+            slots[: self.slots.shape[0]] = self._slots
+            self.slots = self._slots = slots
+
+    def repair(
+        self, SystemView system, SystemView unlearned, double[::1] pivots, double absorption, LabelHistory history,
+        GradientStore gradients, Scaling scaling, const Change[::1] changes, double loops, int64_t position,
+    ):
+        """Keep ``H Z + R = B`` where edges have changed: R -= (H' - H) Z, and R += B' - B.
+
+        The system is that of the graph as it is now. `unlearned` is the same without absorption, `pivots` are those with
+        it, and are empty without. `gradients` are the sources, in units of what `scaling` gives; None if sources do not
+        depend on the graph. A self-loop stands `loops` times in W. With `loops` of 0, rows hold out-edges only.
+        """
+        cdef Py_ssize_t i
+        self.reserve_slots(2 * changes.shape[0] * self.slots.shape[1])
+        with nogil:
+            for i in range(changes.shape[0]):
+                repair_edge(system, self, changes[i], loops)
+                repair_pivot(self, unlearned, pivots, absorption, history, changes[i].u, changes[i].u_before, changes[i].u_after)
+                if loops > 0.0 and changes[i].u != changes[i].v:
+                    repair_pivot(
+                        self, unlearned, pivots, absorption, history, changes[i].v, changes[i].v_before, changes[i].v_after,
+                    )
+                if gradients is not None:
+                    repair_source(system, self, gradients, changes[i].u, s_at(scaling, changes[i].u_after))
+                    repair_source(system, self, gradients, changes[i].v, s_at(scaling, changes[i].v_after))
+            for i in range(changes.shape[0]):
+                renew_allowance(system, self, changes[i].u)
+                renew_allowance(system, self, changes[i].v)
+            self.n_pushes += 4 * changes.shape[0]  # these round residuals as pushes do
+            self.position = position
+            if gradients is not None:
+                gradients.position = position
+
+    def recompute(
+        self, SystemView system, LabelHistory history, GradientStore gradients, const double[:, ::1] masses,
+        int64_t position,
+    ):
+        """Compute ``R = B - H Z`` anew, from Z as it is. If this raises, call it again: Z does not change.
+
+        B is what `gradients` have stored, or if they are None a mass of 1 in the lane of each learned node's label, plus
+        the rows of `masses`: of a node, a lane, and a mass. The lanes are not settled then.
+        """
+        cdef Py_ssize_t i, used = self.n_slots
+        cdef node_t u
+        self.position = -1
+        np.asarray(self.residuals)[:used] = 0.0
+        self.mass = 0.0
+        with nogil:
+            for i in range(1, used):
+                if self.single:
+                    spread_slot[float](system, self, i, 0.0)
+                else:
+                    spread_slot[double](system, self, i, 0.0)
+        self.reserve_slots(self.slots.shape[1] * (history.n_learned if history is not None else 0) + masses.shape[0])
+        with nogil:
+            if history is not None:
+                for u in range(<node_t> history.marks.shape[0]):
+                    if history.marks[u] != 0:
+                        place_source(system, self, history, gradients, u)
+            for i in range(masses.shape[0]):
+                place_mass(system, self, <node_t> masses[i, 0], <Py_ssize_t> masses[i, 1], masses[i, 2])
+            for i in range(self.unsettled.shape[0]):
+                self.unsettled[i] = True
+            self.position = position
+            if gradients is not None:
+                gradients.position = position
+
+    def settle_around(self, SystemView system, Workspace work, const node_t[::1] nodes):
+        """Push from these nodes, the only ones that may be active in any lane, until all is settled."""
+        cdef LaneState lane
+        cdef Py_ssize_t i, label
+        cdef int64_t operations = 0
+        with nogil:
+            for label in range(self.slots.shape[1] * self.width):
+                if not self.unsettled[label]:
+                    continue
+                lane = lane_of(self, label, theta_of(self))
+                self.largest_theta = max(self.largest_theta, lane.theta)
+                for i in range(nodes.shape[0]):
+                    enqueue_if_active(self, work, &lane, nodes[i])
+                settle_lane(system, self, work, &lane, label)
+                operations += lane.operations
+                if is_poll_due(operations - lane.operations, operations):
+                    poll_signals()
+        return operations
 
     def settle(self, SystemView system, Workspace work, const node_t[::1] nodes, Py_ssize_t label, double theta):
         """Push from these nodes, the only ones that may be active in the lane of a label, until it is settled."""
@@ -307,7 +408,7 @@ cdef class DiffusionStore:
     def copy(self):
         """The same with numbers of its own. `when_slow` is left to the owner."""
         cdef DiffusionStore other = DiffusionStore(
-            1, self.rate, self.least_allowance, self.largest_read_epsilon, self.single,
+            1, self.rate, self.least_allowance, self.largest_read_epsilon, self.single, self.n_nodes, self.position,
         )
         other.slots = other._slots = self._slots.copy()
         residuals, estimates = self.residuals[: self.n_slots].copy(), self.estimates[: self.n_slots].copy()
@@ -321,7 +422,9 @@ cdef class DiffusionStore:
         slots = tuple(self._slots[name].copy() for name in SLOT.names)
         arrays = (*slots, np.array(self.slot_owners), self.residuals.copy(), self.estimates.copy())
         counts = (self.n_slots, self.n_additions, self.n_pushes)
-        settings = (self.rate, self.least_allowance, self.largest_read_epsilon, self.single)
+        settings = (
+            self.rate, self.least_allowance, self.largest_read_epsilon, self.single, self.n_nodes, self.position,
+        )
         sums = (self.mass, self.largest_theta, self.solved)
         return restored, (settings, arrays, np.array(self.unsettled), counts, sums)
 
@@ -356,7 +459,7 @@ cdef inline double theta_of(DiffusionStore store) noexcept nogil:
 
 
 cdef inline double read_epsilon_of(DiffusionStore store) noexcept nogil:
-    cdef double learned = store.n_additions / (READ_FRACTION * store.slots.shape[0])
+    cdef double learned = store.n_additions / (READ_FRACTION * max(store.n_nodes, 1))
     return store.largest_read_epsilon * (1.0 if store.solved else min(1.0, max(MIN_READ_FRACTION, learned)))
 
 
@@ -666,6 +769,140 @@ cdef void absorb_lanes(
                 if estimates[slot, j] != 0.0:
                     residuals[slot, j] -= <real_t> (more * estimates[slot, j])
                     store.unsettled[block * width + j] = True
+
+
+cdef void add_multiple(
+    DiffusionStore store, Py_ssize_t target, Py_ssize_t source, double factor, Py_ssize_t block, real_t[:, ::1] residuals,
+    const real_t[:, ::1] estimates,
+) noexcept nogil:
+    """Add a multiple of the estimates in one slot to the residuals in another, in all lanes of a block."""
+    cdef Py_ssize_t j
+    for j in range(residuals.shape[1]):
+        if estimates[source, j] != 0.0:
+            residuals[target, j] += <real_t> (factor * estimates[source, j])
+            store.unsettled[block * residuals.shape[1] + j] = True
+
+
+cdef void add_estimates(SystemView system, DiffusionStore store, node_t u, node_t v, double factor) noexcept nogil:
+    """R[u] += factor * Z[v]. There must be free slots."""
+    cdef Py_ssize_t block
+    cdef int32_t source, target
+    if factor == 0.0:
+        return
+    for block in range(store.slots.shape[1]):
+        source = store.slots[v, block].index
+        if source == 0:
+            continue
+        target = slot_of(system, store, u, block)
+        if store.single:
+            add_multiple[float](store, target, source, factor, block, store.residuals32, store.estimates32)
+        else:
+            add_multiple[double](store, target, source, factor, block, store.residuals64, store.estimates64)
+
+
+cdef void repair_edge(SystemView system, DiffusionStore store, Change change, double loops) noexcept nogil:
+    """What a change of W does to R = B - H Z, H = diag(pivot) - W."""
+    cdef double more = change.after - change.before
+    if change.u == change.v:
+        add_estimates(system, store, change.u, change.u, more * max(loops, 1.0))
+        return
+    add_estimates(system, store, change.v, change.u, more)
+    if loops > 0.0:
+        add_estimates(system, store, change.u, change.v, more)
+
+
+cdef void repair_pivot(
+    DiffusionStore store, SystemView unlearned, double[::1] pivots, double absorption, LabelHistory history, node_t u,
+    double before, double after,
+) noexcept nogil:
+    """What a change of the degree of node u does to R by its pivot."""
+    cdef double old = pivot_at(unlearned, before), new = pivot_at(unlearned, after)
+    if pivots.shape[0] > 0:
+        if history.marks[u] != 0:
+            new += absorption * after
+        old = pivots[u]
+        pivots[u] = new
+    add_estimates(unlearned, store, u, u, old - new)
+
+
+cdef void repair_source(
+    SystemView system, DiffusionStore store, GradientStore gradients, node_t u, double s,
+) noexcept nogil:
+    """What another s of node u does to R: its source is s times its gradient."""
+    cdef StoredGradient old = gradients.stored[u]
+    cdef double growth = rescale_gradient(gradients, u, s), largest = 0.0, value
+    cdef Py_ssize_t j
+    if growth == 0.0:
+        return
+    if old.dense == 0:
+        place_mass(system, store, u, old.label, -growth * old.s)
+        largest = old.s
+    else:
+        for j in range(min(gradients.dense.shape[1], store.slots.shape[1] * store.width)):
+            value = gradients.dense[old.dense, j] / (1.0 + growth)
+            if value != 0.0:
+                place_mass(system, store, u, j, growth * value)
+                largest = max(largest, fabs(value))
+    store.mass += growth * largest
+
+
+cdef int spread_slot(SystemView system, DiffusionStore store, Py_ssize_t slot, real_t precision) except -1 nogil:
+    """R -= H Z, for the part of Z that is in this slot."""
+    cdef Py_ssize_t n_blocks = store.slots.shape[1], block = store.slot_owners[slot] % n_blocks, e, j
+    cdef node_t u = <node_t> (store.slot_owners[slot] // n_blocks), v
+    cdef Py_ssize_t neighbours = system.stops[u] - system.starts[u]
+    cdef double pivot = pivot_of(system, u, neighbours), weight
+    cdef real_t[:, ::1] residuals, estimates
+    cdef int32_t target
+    if store.n_slots + neighbours > store.slot_owners.shape[0]:
+        with gil:
+            store.reserve_slots(neighbours)
+    if real_t is double:
+        residuals, estimates = store.residuals64, store.estimates64
+    else:
+        residuals, estimates = store.residuals32, store.estimates32
+    for j in range(estimates.shape[1]):
+        residuals[slot, j] -= <real_t> (pivot * estimates[slot, j])
+    for e in range(system.starts[u], system.stops[u]):
+        v = system.indices[e]
+        target = slot_of(system, store, v, block)
+        weight = system.weights[e] if system.weights.shape[0] > 0 else 1.0
+        for j in range(estimates.shape[1]):
+            residuals[target, j] += <real_t> (weight * estimates[slot, j])
+    store.n_pushes += 1
+    return 0
+
+
+cdef void place_source(
+    SystemView system, DiffusionStore store, LabelHistory history, GradientStore gradients, node_t u,
+) noexcept nogil:
+    """Add the source of a learned node to R, and its largest magnitude to the mass."""
+    cdef StoredGradient stored
+    cdef double largest = 0.0
+    cdef Py_ssize_t j
+    if gradients is None:
+        place_mass(system, store, u, history.marks[u] - 1, 1.0)
+        store.mass += 1.0
+        return
+    stored = gradients.stored[u]
+    if stored.dense == 0:
+        if stored.s != 0.0:
+            place_mass(system, store, u, stored.label, -stored.s)
+        store.mass += stored.s
+        return
+    for j in range(min(gradients.dense.shape[1], store.slots.shape[1] * store.width)):
+        if gradients.dense[stored.dense, j] != 0.0:
+            place_mass(system, store, u, j, gradients.dense[stored.dense, j])
+            largest = max(largest, fabs(gradients.dense[stored.dense, j]))
+    store.mass += largest
+
+
+cdef void renew_allowance(SystemView system, DiffusionStore store, node_t u) noexcept nogil:
+    """Set the allowance of node u, whose row has changed, in all blocks in which it has a slot."""
+    cdef Py_ssize_t block
+    for block in range(store.slots.shape[1]):
+        if store.slots[u, block].index != 0:
+            store.slots[u, block].allowance = allowance_of(system, store, u)
 
 
 @cython.final

@@ -21,6 +21,7 @@ cdef class LabelHistory:
     cdef int32_t[::1] marks  # the label plus 1
     cdef int64_t[::1] arrivals  # how many nodes had arrived when this one did
     cdef object _marks, _arrivals  # the same memory, as numpy sees it
+    cdef public int64_t n_removals  # of nodes of the graph, whose labels were forgotten
 
 
 cdef void record_label(LabelHistory history, node_t u, Py_ssize_t y) noexcept nogil

@@ -5,7 +5,7 @@ from libc.stdint cimport INT64_MAX, int32_t
 
 import numpy as np
 
-from nx_fastonl._lib.arrays import check_restored
+from nx_fastonl._lib.arrays import check_restored, enlarged
 
 from nx_fastonl._lib.typedefs cimport node_t
 
@@ -63,6 +63,7 @@ cdef class LabelHistory:
         self.first_seen = np.full(4, NEVER, dtype=np.int64)
         self.marks = self._marks = np.zeros(n, dtype=np.int32)
         self.arrivals = self._arrivals = np.zeros(n, dtype=np.int64)
+        self.n_removals = 0
         self.reserve(k)
         self.k = k
 
@@ -102,6 +103,12 @@ cdef class LabelHistory:
         first_seen[: self.k] = self.first_seen[: self.k]
         self.counts, self.first_seen = counts, first_seen
 
+    def add_rows(self, Py_ssize_t n):
+        """Make room for n nodes."""
+        if n > self.n:
+            marks, arrivals = enlarged(self._marks, n), enlarged(self._arrivals, n)
+            self.marks, self.arrivals, self._marks, self._arrivals = marks, arrivals, marks, arrivals
+
     def record(self, const node_t[::1] nodes, const int32_t[::1] labels):
         """Record the labels of these nodes. There must be room for the labels."""
         cdef Py_ssize_t i
@@ -116,7 +123,7 @@ cdef class LabelHistory:
         return restored(*self.__reduce__()[1])
 
     def __reduce__(self):
-        sizes = (self.k, self.n_learned, self.n_arrivals)
+        sizes = (self.k, self.n_learned, self.n_arrivals, self.n_removals)
         arrays = (np.array(self.counts), np.array(self.first_seen), self._marks.copy(), self._arrivals.copy())
         return restored, (sizes, arrays)
 
@@ -125,7 +132,7 @@ def restored(sizes, arrays):
     """What a pickle or a snapshot holds, checked."""
     counts, first_seen, marks, arrivals = (np.array(array) for array in arrays)
     cdef LabelHistory history = LabelHistory(0)
-    history.k, history.n_learned, history.n_arrivals = sizes
+    history.k, history.n_learned, history.n_arrivals, history.n_removals = sizes
     history.counts, history.first_seen = counts, first_seen
     history.marks, history.arrivals = marks, arrivals
     history._marks, history._arrivals = marks, arrivals

@@ -29,6 +29,7 @@ cdef class NeighborCounts:
     cdef double[:, :, ::1] pairs
     cdef double[:, ::1] pair_sums  # over j
     cdef double[:, :, ::1] cells  # of each view: learned nodes of each label in each cell of degrees
+    cdef signed char[:, ::1] node_cells  # of each learned node and view: the cell that it is counted in
     # Of each node and view: how many of its neighbours were learned.
     cdef int32_t[:, ::1] learned_neighbors
     # The weight of edges to them, of each node and side. There is one side, or one for arcs out and one for arcs in.
@@ -41,7 +42,8 @@ cdef class NeighborCounts:
     cdef readonly double scale  # of the sum over both sides, so that it is in units of the mean weight of an edge
     cdef readonly double half_life  # in arrivals, after which a node counts half as much; infinite if nothing fades
     cdef int64_t base  # the arrival whose stamp is 1
-    cdef object _slots, _learned_neighbors, _learned_weight  # the same memory, as numpy sees it
+    cdef object _slots, _learned_neighbors, _learned_weight, _node_cells  # the same memory, as numpy sees it
+    cdef public int64_t position  # in the log of the graph's changes, up to which the counts are right
 
 
 cdef int cell_of(GraphView graph, node_t u, int view) noexcept nogil

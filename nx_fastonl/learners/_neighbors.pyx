@@ -9,6 +9,7 @@ import numpy as np
 from nx_fastonl._lib.arrays import check_restored, enlarged
 
 from nx_fastonl._lib.typedefs cimport node_t
+from nx_fastonl.graph._dynamic cimport Change
 from nx_fastonl.graph._arrows cimport IN, OUT, in_weight, out_weight
 from nx_fastonl.graph._view cimport GraphView
 from nx_fastonl.learners._history cimport LabelHistory, record_label
@@ -50,8 +51,10 @@ cdef class NeighborCounts:
         self.learned_neighbors = self._learned_neighbors = np.zeros((n, views), dtype=np.int32)
         self.learned_weight = self._learned_weight = np.zeros((n, sides))
         self.slots = self._slots = np.zeros((n, sides, 1), dtype=np.int32)
+        self.node_cells = self._node_cells = np.zeros((n, views), dtype=np.int8)
         self.counts = np.zeros((MIN_SLOTS, MIN_LANES))
         self.n_slots = 1
+        self.position = 0
 
     @property
     def n(self):
@@ -112,6 +115,54 @@ cdef class NeighborCounts:
             size = max(self.n_slots + more, min(2 * room, most))
             self.counts = enlarged(np.asarray(self.counts), size, self.counts.shape[1], used=self.n_slots)
 
+    def add_rows(self, Py_ssize_t n):
+        """Make room for n nodes."""
+        if n <= self.n:
+            return
+        neighbors, weight = (enlarged(a, n, a.shape[1]) for a in (self._learned_neighbors, self._learned_weight))
+        slots = enlarged(self._slots, n, *self._slots.shape[1:])
+        node_cells = enlarged(self._node_cells, n, self.views)
+        self.learned_neighbors, self.learned_weight, self.slots, self.node_cells = neighbors, weight, slots, node_cells
+        self._learned_neighbors, self._learned_weight, self._slots, self._node_cells = neighbors, weight, slots, node_cells
+
+    def repair(self, GraphView graph, LabelHistory history, const Change[::1] changes, int64_t position):
+        """Count edges that have come, and no longer those that have gone. The graph is that of now."""
+        cdef Py_ssize_t i
+        self.reserve_slots(min(2 * self.slots.shape[1] * changes.shape[0], self._slots.size))
+        with nogil:
+            for i in range(changes.shape[0]):
+                if changes[i].u != changes[i].v:
+                    recount_edge(self, history, changes[i])
+                move_cell(self, graph, history, changes[i].u)
+                move_cell(self, graph, history, changes[i].v)
+            self.position = position
+
+    def recount(self, GraphView graph, LabelHistory history, int64_t position):
+        """Count all learned nodes anew. If this raises, call it again."""
+        cdef LabelHistory counted = LabelHistory(history.n)
+        nodes, numbers = history.learned()
+        cdef node_t[::1] rows = nodes.astype(np.int32)
+        cdef int32_t[::1] labels = numbers.astype(np.int32)
+        cdef Py_ssize_t i
+        self.position = -1
+        counted.reserve(history.k)
+        self.labels[:] = 0.0
+        self.pair_sums[:] = 0.0
+        self.pairs[:] = 0.0
+        self.cells[:] = 0.0
+        self.counts[:] = 0.0
+        self.slots[:] = 0
+        self.learned_neighbors[:] = 0
+        self.learned_weight[:] = 0.0
+        self.n_slots, self.n_labels = 1, 0.0
+        with nogil:
+            for i in range(rows.shape[0]):
+                reserve_for(self, graph, rows[i])
+                counted.n_arrivals = history.arrivals[rows[i]] - 1
+                count(self, graph, counted, rows[i], labels[i], 1.0)
+                record_label(counted, rows[i], labels[i])
+            self.position = position
+
     def learn(self, GraphView graph, LabelHistory history, const node_t[::1] nodes, const int32_t[::1] labels):
         """Count these nodes, which were not learned before, and record their labels: all or, if this raises, none.
 
@@ -140,16 +191,18 @@ cdef class NeighborCounts:
     def __reduce__(self):
         tables = (np.array(self.labels), np.array(self.pair_sums), np.array(self.pairs), np.array(self.cells))
         counts = np.array(self.counts[: self.n_slots])
-        rows = (self._learned_neighbors.copy(), self._learned_weight.copy(), self._slots.copy(), counts)
-        sums, settings = (self.n_slots, self.n_labels, self.base), (self.unit, self.half_life, self.scale)
+        of_nodes = self._learned_neighbors.copy(), self._learned_weight.copy(), self._slots.copy(), self._node_cells.copy()
+        rows = (*of_nodes, counts)
+        sums = (self.n_slots, self.n_labels, self.base, self.position)
+        settings = (self.unit, self.half_life, self.scale)
         return restored, (tables, rows, sums, settings)
 
 
 def restored(tables, rows, sums, settings):
     """What a pickle or a snapshot holds, checked."""
     labels, pair_sums, pairs, cells = (np.array(table) for table in tables)
-    learned_neighbors, learned_weight, slots, counts = (np.array(array) for array in rows)
-    n_slots, n_labels, base = sums
+    learned_neighbors, learned_weight, slots, node_cells, counts = (np.array(array) for array in rows)
+    n_slots, n_labels, base, position = sums
     unit, half_life, scale = settings
     check_restored(0.0 < unit < INFINITY and 0.0 < scale < INFINITY and half_life > 0.0, "counts")
     cdef NeighborCounts store = NeighborCounts(1, unit, half_life)
@@ -161,6 +214,8 @@ def restored(tables, rows, sums, settings):
     check_restored(labels.shape == (lanes,) and lanes > 0 and pair_sums.shape == (views, lanes), "counts")
     check_restored(pairs.shape == (views, lanes, lanes) and cells.shape == (views, N_CELLS, lanes), "counts")
     check_restored(learned_neighbors.shape == (n, views) and learned_weight.shape == (n, sides), "counts")
+    check_restored(node_cells.shape == (n, views) and node_cells.dtype == np.int8, "counts")
+    check_restored(n == 0 or (node_cells.min() >= 0 and node_cells.max() < N_CELLS), "counts")
     check_restored(counts.shape[1] in (MIN_LANES, 2 * MIN_LANES, LANES) and 0 < n_slots <= len(counts), "counts")
     check_restored(all(np.isfinite(table).all() for table in (*tables, counts, learned_weight)), "counts")
     check_restored(learned_neighbors.size == 0 or learned_neighbors.min() >= 0, "counts")
@@ -169,7 +224,8 @@ def restored(tables, rows, sums, settings):
     store.counts, store.slots, store._slots = counts, slots, slots
     store.learned_neighbors = store._learned_neighbors = learned_neighbors
     store.learned_weight = store._learned_weight = learned_weight
-    store.n_slots, store.n_labels, store.base = n_slots, n_labels, base
+    store.node_cells = store._node_cells = node_cells
+    store.n_slots, store.n_labels, store.base, store.position = n_slots, n_labels, base, position
     return store
 
 
@@ -282,12 +338,15 @@ cdef void count(
     """
     cdef Py_ssize_t e, v
     cdef int view, n_views = <int> store.pairs.shape[0]
+    # A node is counted by the degree that it has now, and no longer by the one that it was counted by.
     cdef bint is_new = history.marks[u] == 0
     cdef double amount = sign * stamp_of(store, history.n_arrivals + 1 if is_new else history.arrivals[u])
     store.labels[y] += amount
     store.n_labels += amount
     for view in range(n_views):
-        store.cells[view, cell_of(graph, u, view), y] += amount
+        if sign > 0.0:
+            store.node_cells[u, view] = <signed char> cell_of(graph, u, view)
+        store.cells[view, store.node_cells[u, view], y] += amount
     count_pairs(store, graph, history, u, y, sign)
     for e in range(graph.starts[u], graph.stops[u]):
         v = graph.indices[e]
@@ -303,6 +362,46 @@ cdef void count(
         if graph.arrows.codes[e] & OUT:
             store.learned_neighbors[v, IN_ARCS] += <int32_t> sign
             add_neighbor(store, v, 1, IN_ARCS, y, amount * weight_of(store, graph, e, 0))
+
+
+cdef void recount_edge(NeighborCounts store, LabelHistory history, Change change) noexcept nogil:
+    """Count a change of the edge from u to v: its weight at each end for the label of the other, and their pair.
+
+    There must be slots for both nodes.
+    """
+    cdef node_t u = change.u, v = change.v
+    cdef double more = (change.after - change.before) / store.unit
+    cdef int32_t arcs = (change.after > 0.0) - (change.before > 0.0)
+    cdef bint one_view = store.pairs.shape[0] == 1
+    cdef int out = ALL_EDGES if one_view else OUT_ARCS, back = ALL_EDGES if one_view else IN_ARCS
+    cdef double u_stamp = stamp_of(store, history.arrivals[u]), v_stamp = stamp_of(store, history.arrivals[v])
+    if history.marks[u] != 0:
+        store.learned_neighbors[v, ALL_EDGES] += change.more
+        if not one_view:
+            store.learned_neighbors[v, IN_ARCS] += arcs
+        add_neighbor(store, v, 0 if one_view else 1, back, history.marks[u] - 1, u_stamp * more)
+    if history.marks[v] != 0:
+        store.learned_neighbors[u, ALL_EDGES] += change.more
+        if not one_view:
+            store.learned_neighbors[u, OUT_ARCS] += arcs
+        add_neighbor(store, u, 0, out, history.marks[v] - 1, v_stamp * more)
+    if history.marks[u] != 0 and history.marks[v] != 0:
+        add_pair(store, 0, history.marks[u] - 1, history.marks[v] - 1, more * min(u_stamp, v_stamp))
+
+
+cdef void move_cell(NeighborCounts store, GraphView graph, LabelHistory history, node_t u) noexcept nogil:
+    """Count a learned node by the degree that it has now."""
+    cdef int view, cell
+    cdef double amount
+    if history.marks[u] == 0:
+        return
+    amount = stamp_of(store, history.arrivals[u])
+    for view in range(<int> store.pairs.shape[0]):
+        cell = cell_of(graph, u, view)
+        if cell != store.node_cells[u, view]:
+            store.cells[view, store.node_cells[u, view], history.marks[u] - 1] -= amount
+            store.cells[view, cell, history.marks[u] - 1] += amount
+            store.node_cells[u, view] = <signed char> cell
 
 
 cdef inline void add_neighbor(

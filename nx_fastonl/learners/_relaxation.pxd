@@ -2,7 +2,7 @@
 
 cimport cython
 from libc.math cimport fabs
-from libc.stdint cimport int32_t
+from libc.stdint cimport int32_t, int64_t
 
 from nx_fastonl._lib.typedefs cimport node_t
 from nx_fastonl.learners._history cimport LabelHistory
@@ -43,12 +43,14 @@ cdef class ScoreBuffers:
 cdef class GradientStore:
     cdef StoredGradient[::1] stored  # one per node
     cdef object _stored  # the same memory, as numpy sees it
-    cdef double[::1] diagonals  # M[u, u] of each node u whose gradient is stored, as it was known then
+    cdef double[::1] diagonals  # M[u, u] / unit of each node u whose gradient is stored, as it was known then
+    cdef readonly double unit  # what all entries of M are multiples of
     cdef double[:, ::1] dense  # row 0 belongs to no node and is all zero
     cdef Py_ssize_t n_dense  # rows of `dense` that were ever used
     cdef int32_t[::1] free  # rows of `dense` that are free again: the first n_free entries
     cdef Py_ssize_t n_free
     cdef double[::1] total  # the sum of all gradients, without their s
+    cdef readonly int64_t position  # in the log of the graph's changes, up to which `s` is right
     cdef readonly double constant  # added to every entry of M
     # The paper's A is energy - single_energy / k, as -e_y is stored for 1 / k - e_y.
     cdef readonly double energy  # the sum of M[i, j] g_i g_j over the stored gradients
@@ -58,6 +60,9 @@ cdef class GradientStore:
     cdef readonly bint trace_per_label
     # Nodes, labels and s of independent gradients that are not in the three sums yet; None mostly.
     cdef readonly object unfinished
+
+
+cdef double rescale_gradient(GradientStore store, node_t u, double s) noexcept nogil
 
 
 cdef class RelaxationEngine(Engine):

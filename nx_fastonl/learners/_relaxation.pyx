@@ -7,9 +7,11 @@ from libc.stdlib cimport qsort
 
 import numpy as np
 
-from nx_fastonl._lib.arrays import check_restored
+from nx_fastonl._lib.arrays import check_restored, enlarged
 
 from nx_fastonl._lib.typedefs cimport node_t
+from nx_fastonl.graph._dynamic cimport Change
+from nx_fastonl.kernels._scaling cimport Scaling, s_at, s_of
 from nx_fastonl.learners._history cimport TIE_TOLERANCE, LabelHistory, best_label, drop_label, record_label
 from nx_fastonl.learners._stream cimport Engine
 
@@ -41,9 +43,15 @@ cdef class GradientStore:
         Whether T_1 is `trace` for each known label, as in the paper's experiments.
     constant : float
         What is added to every entry of M.
+    unit : float, default 1
+        What all entries of M are multiples of.
+    position : int, default 0
+        In the log of the graph's changes, up to which what is stored is right.
     """
 
-    def __init__(self, Py_ssize_t n, double trace, bint trace_per_label, double constant):
+    def __init__(
+        self, Py_ssize_t n, double trace, bint trace_per_label, double constant, double unit=1.0, int64_t position=0,
+    ):
         self.stored = self._stored = np.zeros(n, dtype=STORED_GRADIENT)
         self.diagonals = np.zeros(n)
         self.dense = np.zeros((16, 4))
@@ -54,6 +62,7 @@ cdef class GradientStore:
         self.energy = self.single_energy = self.used_trace = 0.0
         self.unfinished = None
         self.trace, self.trace_per_label, self.constant = trace, trace_per_label, constant
+        self.unit, self.position = unit, position
 
     @property
     def n(self):
@@ -83,6 +92,36 @@ cdef class GradientStore:
         total[: self.total.shape[0]] = self.total
         self.dense, self.free, self.total = dense, free, total
 
+    def add_rows(self, Py_ssize_t n):
+        """Make room for n nodes."""
+        if n > self.n:
+            stored, diagonals = enlarged(self._stored, n), enlarged(np.asarray(self.diagonals), n)
+            self.stored, self._stored, self.diagonals = stored, stored, diagonals
+
+    def measure(self, double unit, double trace, double constant):
+        """Follow M where its entries become multiples of another unit; take its trace and constant."""
+        cdef double factor = unit / self.unit
+        self.energy *= factor
+        self.single_energy *= factor
+        self.used_trace *= factor
+        self.unit, self.trace, self.constant = unit, trace, constant
+
+    def follow(self, Scaling scaling, const Change[::1] changes, int64_t position):
+        """Give what is stored of nodes whose degree has changed the s that they have now."""
+        cdef Py_ssize_t i
+        with nogil:
+            for i in range(changes.shape[0]):
+                rescale_gradient(self, changes[i].u, s_at(scaling, changes[i].u_after))
+                rescale_gradient(self, changes[i].v, s_at(scaling, changes[i].v_after))
+            self.position = position
+
+    def rescale(self, Scaling scaling):
+        """Give what is stored of all nodes the s that they have now."""
+        cdef node_t u
+        with nogil:
+            for u in range(<node_t> self.stored.shape[0]):
+                rescale_gradient(self, u, s_of(scaling, u))
+
     def has(self, node_t u):
         """Whether a gradient of node u is stored."""
         return self.stored[u].s != 0.0
@@ -102,7 +141,7 @@ cdef class GradientStore:
 
     def diagonal(self, node_t u):
         """The entry of M's diagonal that node u was learned with; 0 where nothing is stored of it."""
-        return self.diagonals[u]
+        return self.diagonals[u] * self.unit
 
     def sums(self, Py_ssize_t k):
         """The sum of all gradients, over k labels."""
@@ -113,7 +152,7 @@ cdef class GradientStore:
         cdef const node_t[::1] nodes = self.unfinished[0]
         cdef Py_ssize_t i
         for i in range(nodes.shape[0]):
-            self.diagonals[nodes[i]] = diagonals[i]
+            self.diagonals[nodes[i]] = diagonals[i] / self.unit
             self.used_trace += diagonals[i]
         self.energy += energy
         self.single_energy += single_energy
@@ -126,7 +165,7 @@ cdef class GradientStore:
         stored = tuple(self._stored[name].copy() for name in STORED_GRADIENT.names)
         arrays = (*stored, np.array(self.diagonals), np.array(self.dense), np.array(self.free), np.array(self.total))
         sums = (self.energy, self.single_energy, self.used_trace)
-        settings = (self.trace, self.trace_per_label, self.constant)
+        settings = (self.trace, self.trace_per_label, self.constant, self.unit, self.position)
         return restored, (arrays, (self.n_dense, self.n_free), sums, settings, self.unfinished)
 
 
@@ -141,6 +180,7 @@ def restored(arrays, sizes, sums, settings, unfinished):
     store.diagonals, store.dense, store.free, store.total = diagonals, dense, free, total
     store.n_dense, store.n_free = sizes
     store.energy, store.single_energy, store.used_trace = sums
+    check_restored(0.0 < store.unit < INFINITY, "gradients")
     check_restored(dense.shape == (len(free), len(total)), "gradients")
     check_restored(0 < store.n_dense <= len(dense) and 0 <= store.n_free < store.n_dense, "gradients")
     for numbers, most in (
@@ -280,6 +320,18 @@ cdef void store_independent(
         record_label(history, nodes[i], labels[i])
 
 
+cdef double rescale_gradient(GradientStore store, node_t u, double s) noexcept nogil:
+    """Give what is stored of node u, if anything, another s; return by how much it grew, as a fraction of what it was."""
+    cdef double factor = s / store.stored[u].s if store.stored[u].s != 0.0 else 1.0
+    cdef Py_ssize_t j
+    if factor != 1.0:
+        store.stored[u].s = s
+        if store.stored[u].dense:
+            for j in range(store.dense.shape[1]):
+                store.dense[store.stored[u].dense, j] *= factor
+    return factor - 1.0
+
+
 cdef void remove_gradient(
     GradientStore store, ScoreBuffers buffers, Py_ssize_t k, node_t u, double diagonal,
 ) noexcept nogil:
@@ -289,7 +341,7 @@ cdef void remove_gradient(
     that the node was learned with, which may be a coarser estimate.
     """
     cdef StoredGradient old = store.stored[u]
-    cdef double known = store.diagonals[u]
+    cdef double known = store.diagonals[u] * store.unit
     cdef double gradient, along = 0.0, squared = 0.0, total = 0.0
     cdef Py_ssize_t j
     for j in range(k):
@@ -336,7 +388,7 @@ cdef void store_gradient(
     if kind == NO_GRADIENT:
         return
     store.used_trace += diagonal
-    store.diagonals[u] = diagonal
+    store.diagonals[u] = diagonal / store.unit
     if kind == ONE_ENTRY:
         for j in range(k):
             total += buffers.scores[j]
@@ -402,8 +454,10 @@ cdef class RelaxationEngine(Engine):
     cdef void learn(self, node_t u, Py_ssize_t y) noexcept nogil:
         cdef Py_ssize_t k = max(self.history.k, y + 1)
         # A node that is learned again keeps its entry of the diagonal in the sums.
-        cdef double entry = self.gradients.diagonals[u] if self.gradients.stored[u].s != 0.0 else self.evidence.diagonal
+        cdef double entry = self.evidence.diagonal
         cdef GradientKind kind
+        if self.gradients.stored[u].s != 0.0:
+            entry = self.gradients.diagonals[u] * self.gradients.unit
         remove_gradient(self.gradients, self.buffers, k, u, self.evidence.diagonal)
         kind = self.find_gradient(k, y)
         record_label(self.history, u, y)

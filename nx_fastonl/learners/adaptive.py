@@ -14,7 +14,8 @@ from numpy.typing import NDArray
 from nx_fastonl._lib.arrays import check_restored
 from nx_fastonl.graph._view import GraphView
 from nx_fastonl.graph.arrows import Arrows
-from nx_fastonl.graph.csr import CSRGraph
+from nx_fastonl.graph.base import RowGraph
+from nx_fastonl.graph.dynamic_rows import DynamicArrows
 from nx_fastonl.kernels.graph_kernel import GraphKernel
 from nx_fastonl.learners import _adaptive, _relaxation, _stream
 from nx_fastonl.learners._history import LabelHistory
@@ -24,6 +25,7 @@ from nx_fastonl.learners.base import Answers, Certificate, Learner, summing_to_o
 from nx_fastonl.learners.diffusion import Diffusion
 from nx_fastonl.learners.fitting import FittedWeights, LeftOut, fit_weights, leave_out, solve_votes, votes_without
 from nx_fastonl.learners.proof import BoundedRow, prove
+from nx_fastonl.learners.tuning import Tuning
 from nx_fastonl.push._workspace import Workspace
 
 __all__ = ["NEIGHBOR_EXPERTS", "AdaptiveLearner"]
@@ -47,6 +49,8 @@ _START = {"profile": 0.2, "degree": 0.1}
 # Labels are learned on a copy if that has at most this many numbers per label: then copying takes a tenth of the time.
 # For fewer labels, it may have as many numbers as for FEW_LABELS.
 COPIED_PER_LABEL, FEW_LABELS = 1000, 30
+# Neighbours are counted anew where more edges than this, and than the graph has, have changed.
+MIN_RECOUNTED = 1000
 
 
 class Forecasts(NamedTuple):
@@ -62,22 +66,22 @@ class AdaptiveLearner(Learner):
 
     Parameters
     ----------
-    graph : CSRGraph
+    graph : RowGraph
         An undirected one.
     kernels : dict
         ``{name: GraphKernel}`` of the diffusions. Each gives two experts: its votes, and the same centred.
     fit_kernels : dict
         The same for labels that are known at once.
     history : LabelHistory
-    epsilon : float
-        The paper's epsilon: see `Diffusion`.
+    tuning : Tuning
+        Epsilon: see `Diffusion`.
     experts : sequence of str
         Those of `NEIGHBOR_EXPERTS` that are asked.
     half_life : float
         After this many arrivals, losses and counts matter half as much; infinite if nothing is forgotten.
     dtype : numpy.dtype
         Of the diffusions' numbers.
-    arrows : Arrows, optional
+    arrows : Arrows or DynamicArrows, optional
         Which way the edges of the graph point.
 
     Attributes
@@ -93,21 +97,21 @@ class AdaptiveLearner(Learner):
 
     def __init__(
         self,
-        graph: CSRGraph,
+        graph: RowGraph,
         kernels: dict[str, GraphKernel],
         fit_kernels: dict[str, GraphKernel],
         history: LabelHistory,
         *,
-        epsilon: float,
+        tuning: Tuning,
         experts: Sequence[str],
         half_life: float,
         dtype: np.dtype[Any],
-        arrows: Arrows | None = None,
+        arrows: Arrows | DynamicArrows | None = None,
     ) -> None:
-        self.graph, self.history, self.arrows = graph, history, arrows
+        self._graph, self.history, self.arrows = graph, history, arrows
         self._kernels, self._fit_kernels = kernels, fit_kernels
         self._settings: dict[str, Any] = {
-            "epsilon": epsilon,
+            "tuning": tuning,
             "experts": tuple(experts),
             "half_life": half_life,
             "dtype": dtype,
@@ -120,6 +124,7 @@ class AdaptiveLearner(Learner):
             self.counts = NeighborCounts(len(graph), graph.mean_weight, half_life)
         else:
             self.counts = NeighborCounts(len(graph), arrows.mean_weight, half_life, graph.mean_weight)
+        self.counts.position = graph.position
         self._start = np.array([_START.get(name, 0.0) for name in self.names])
         self._start[:2] = START_OF_DIFFUSION if kernels else 1.0
         self._precision = np.array([ARROW_FACTOR if name.endswith(ARROW_NAMES) else 1.0 for name in self.names])
@@ -127,10 +132,34 @@ class AdaptiveLearner(Learner):
         self._thresholds: dict[float, tuple[int, float]] = {}  # of prediction sets: after how many arrivals, and what
         self.lock = threading.RLock()  # held while anything changes or is read
         self.reserve_labels(history.k)
+        self.begin()
 
-    def _diffuse(self, kernels: dict[str, GraphKernel]) -> None:
+    @property
+    def graph(self) -> RowGraph:
+        return self._graph
+
+    def catch_up(self) -> None:
+        graph = self.graph
+        self._kernels, self._fit_kernels = (
+            {name: kernel.renewed() for name, kernel in kernels.items()}
+            for kernels in (self._kernels, self._fit_kernels)
+        )
+        kernels = self._fit_kernels if self._is_fitted else self._kernels
+        epsilon = self._settings["tuning"].epsilon_at(max(graph.number_of_nodes(), 1))
+        for diffusion, kernel in zip(self.diffusions, kernels.values(), strict=True):
+            diffusion.follow(kernel, epsilon, self.history)
+        self.counts.add_rows(len(graph))
+        changes = graph.changes_since(self.counts.position) if self.counts.position >= 0 else None
+        if changes is None or len(changes) > max(graph.n_entries, MIN_RECOUNTED):
+            self.counts.recount(self._view, self.history, graph.position)
+        else:
+            self.counts.repair(self._view, self.history, changes, graph.position)
+
+    def _diffuse(self, kernels: dict[str, GraphKernel], *, fitted: bool = False) -> None:
         """Begin diffusions with these kernels."""
-        epsilon, dtype = self._settings["epsilon"], self._settings["dtype"]
+        self._is_fitted = fitted
+        dtype, n = self._settings["dtype"], max(self.graph.number_of_nodes(), 1)
+        epsilon = self._settings["tuning"].epsilon_at(n)
         self.diffusions = [Diffusion(kernel, epsilon, dtype, absorption=ABSORPTION) for kernel in kernels.values()]
         # How much of all votes each label gets, up to a factor.
         self._label_mass = [np.zeros(1) for _ in kernels]
@@ -150,7 +179,7 @@ class AdaptiveLearner(Learner):
         check_restored(len(diffusions) == len(state["_kernels"]), "experts")
         check_restored(state["names"] == _names(state["_kernels"], experts, arrows), "experts")
         check_restored(counts.views == (1 if arrows is None else 3), "experts")
-        check_restored(arrows is None or arrows.graph is state["graph"], "experts")
+        check_restored(arrows is None or arrows.graph is state["_graph"], "experts")
         places = _places(state["names"], counts.views)
         self.__dict__.update(state, _label_mass=masses, _places=places, lock=threading.RLock())
 
@@ -238,7 +267,7 @@ class AdaptiveLearner(Learner):
         order = np.argsort(rows)
         rows, labels = rows[order], labels[order]
         with self.lock:
-            self._diffuse(self._fit_kernels)
+            self._diffuse(self._fit_kernels, fitted=True)
             self.reserve_labels(self.history.k)
             self.reserve_labels(int(labels.max(initial=-1)) + 1)
             self.counts.learn(self._view, self.history, rows, labels)
@@ -411,7 +440,7 @@ class AdaptiveLearner(Learner):
         return weights
 
 
-def _names(kernels: Iterable[str], experts: Sequence[str], arrows: Arrows | None) -> tuple[str, ...]:
+def _names(kernels: Iterable[str], experts: Sequence[str], arrows: Any) -> tuple[str, ...]:
     """The experts in the order of the mixture's weights."""
     diffused = (name + kind for name in kernels for kind in ("", " centred"))
     pointed = [name for name in ARROW_EXPERTS if name in experts] if arrows is not None else []

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import threading
 from abc import ABC, abstractmethod
+from collections.abc import Hashable
 from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
+from nx_fastonl.graph.base import RowGraph
 from nx_fastonl.learners._history import LabelHistory
 
 __all__ = ["Answers", "Certificate", "Learner", "summing_to_one"]
@@ -42,12 +45,49 @@ class Learner(ABC):
     history : LabelHistory
         The labels of the nodes that were learned. It changes in the same compiled call as all else that learning
         changes.
+    lock : threading.RLock
+        Held while anything changes, and while several numbers are read that must belong together.
     calibrated : bool
         Whether `probabilities` say how often each label is right.
     """
 
     history: LabelHistory
+    lock: threading.RLock
     calibrated = False
+    _followed: Hashable = 0  # the version of the graph that all is right for
+
+    @property
+    @abstractmethod
+    def graph(self) -> RowGraph:
+        """The graph, of which a learner may know nothing else."""
+
+    def begin(self) -> None:
+        """Begin with the graph as it is now."""
+        self._followed = self.graph.version
+        if self.graph.can_change:
+            self.history.n_removals = self.graph.nodes.n_removals
+
+    def follow(self) -> None:
+        """Catch up with the graph, which may have changed, and forget the labels of nodes that have left it.
+
+        The graph must not change meanwhile. If this is interrupted, the next call goes on.
+        """
+        graph = self.graph
+        if self._followed == graph.version:
+            return
+        with self.lock:
+            if self._followed == graph.version:  # another thread did it
+                return
+            self.history.add_rows(len(graph))
+            self.catch_up()
+            for u in graph.nodes.removed_since(self.history.n_removals):
+                if self.history.label_of(u) is not None:
+                    self.forget(u)
+            self.begin()
+
+    @abstractmethod
+    def catch_up(self) -> None:
+        """Make all but the history right for the graph as it is now: what follows from rows and edges."""
 
     @property
     def k(self) -> int:

@@ -8,10 +8,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from nx_fastonl._lib.arrays import check_restored, enlarged
+from nx_fastonl.graph.base import RowGraph
 from nx_fastonl.kernels.graph_kernel import GraphKernel
 from nx_fastonl.learners import _columns, _relaxation, _stream
 from nx_fastonl.learners._history import LabelHistory
 from nx_fastonl.learners.relaxation import Evidence, RelaxationLearner
+from nx_fastonl.learners.tuning import Tuning
 from nx_fastonl.push.local import fifo_column
 
 __all__ = ["Column", "ColumnLearner", "ExactColumns", "PushColumns", "SeriesColumns"]
@@ -28,11 +30,23 @@ class Column(NamedTuple):
 
 
 class Columns(Protocol):
-    """The columns of a kernel matrix, by the row of a node; as many as there are nodes."""
+    """The columns of a kernel matrix, by the row of a node; as many as there are rows.
+
+    `constant` is what the columns leave out, for it is added to every entry. `renewed` gives the columns of the graph
+    as it is now, with this epsilon where one matters. `scaled` says whether a column leaves out s of its entries.
+    """
+
+    kernel: GraphKernel
+    scaled: bool
 
     def __call__(self, u: int, /) -> Column: ...
 
     def __len__(self) -> int: ...
+
+    @property
+    def constant(self) -> float: ...
+
+    def renewed(self, tuning: Tuning) -> Columns: ...
 
 
 class ColumnLearner(RelaxationLearner):
@@ -40,29 +54,58 @@ class ColumnLearner(RelaxationLearner):
 
     Parameters
     ----------
-    n, history, trace, trace_per_label, constant
-        As for `RelaxationLearner`.
     columns : Columns
+    history : LabelHistory
+    tuning : Tuning
+        Epsilon, where it matters, and the trace.
     symmetrized : bool
         Take the mean of ``G @ M[:, t]`` and ``G @ M[t, :]``, as the paper's analysis does.
     """
 
     def __init__(
         self,
-        n: int,
         columns: Columns,
         history: LabelHistory,
-        trace: float,
+        tuning: Tuning,
         *,
-        trace_per_label: bool = False,
-        constant: float = 0.0,
         symmetrized: bool = False,
     ) -> None:
-        self._columns = columns
+        self._columns: Any = columns
+        self._tuning = tuning
+        kernel, n = columns.kernel, len(columns)
         # Where symmetrized: the sum over learned nodes i of s_i gradient_i times their columns' values at each node.
         self._row_scores = np.zeros((n, 4)) if symmetrized else None
         self._latest: tuple[int, Column] | None = None
-        super().__init__(n, history, trace, trace_per_label=trace_per_label, constant=constant)
+        super().__init__(
+            n,
+            history,
+            tuning.trace_at(kernel.n),
+            trace_per_label=tuning.trace_per_label,
+            constant=columns.constant,
+            unit=kernel.a,
+            position=kernel.graph.position,
+        )
+
+    @property
+    def graph(self) -> RowGraph:
+        graph: RowGraph = self._columns.kernel.graph
+        return graph
+
+    def catch_up(self) -> None:
+        """Take the columns of the graph as it is now. What was stored of nodes stays, in units of their present s."""
+        graph = self.graph
+        tuning = self._tuning.on(self._columns.kernel.renewed())
+        columns = self._columns.renewed(tuning)
+        kernel, gradients = columns.kernel, self.gradients
+        gradients.add_rows(len(graph))
+        if columns.scaled:
+            changes = graph.changes_since(gradients.position)
+            if changes is None:
+                gradients.rescale(kernel.scaling)
+            else:
+                gradients.follow(kernel.scaling, changes, graph.position)
+        gradients.measure(kernel.a, tuning.trace_at(kernel.n), columns.constant)
+        self._columns, self._tuning, self._latest = columns, tuning, None
 
     def __getstate__(self) -> dict[str, Any]:
         return {**super().__getstate__(), "_latest": None}
@@ -76,16 +119,7 @@ class ColumnLearner(RelaxationLearner):
             check_restored(rows.ndim == 2 and len(rows) == n and rows.shape[1] >= self.k, "scores")
 
     def blank(self, history: LabelHistory) -> ColumnLearner:
-        settings = self.gradients
-        return ColumnLearner(
-            settings.n,
-            self._columns,
-            history,
-            settings.trace,
-            trace_per_label=settings.trace_per_label,
-            constant=settings.constant,
-            symmetrized=self._row_scores is not None,
-        )
+        return ColumnLearner(self._columns, history, self._tuning, symmetrized=self._row_scores is not None)
 
     def reserve_labels(self, k: int) -> None:
         super().reserve_labels(k)
@@ -170,12 +204,22 @@ class ColumnLearner(RelaxationLearner):
 class PushColumns:
     """Columns by the paper's FIFOPush, the kernel's constant left out."""
 
+    scaled = True
+
     def __init__(self, kernel: GraphKernel, epsilon: float) -> None:
         self.kernel = kernel
         self.push_epsilon = kernel.push_epsilon(epsilon)
 
     def __len__(self) -> int:
         return len(self.kernel.graph)
+
+    @property
+    def constant(self) -> float:
+        return -self.kernel.g
+
+    def renewed(self, tuning: Tuning) -> PushColumns:
+        kernel = self.kernel.renewed()
+        return PushColumns(kernel, tuning.epsilon_at(kernel.n))
 
     def __call__(self, u: int) -> Column:
         nodes, estimate, _ = fifo_column(self.kernel.system, u, self.push_epsilon)
@@ -187,17 +231,26 @@ class PushColumns:
 class ExactColumns:
     """Columns of the exact kernel matrix, constant included."""
 
+    scaled, constant = False, 0.0
+
     def __init__(self, kernel: GraphKernel) -> None:
-        self._matrix = kernel.exact()
+        self.kernel, self._matrix = kernel, kernel.exact()
         self._rows = np.arange(len(kernel.graph), dtype=np.int32)
 
+    def trace(self) -> float:
+        return float(np.trace(self._matrix))
+
+    def renewed(self, tuning: Tuning) -> ExactColumns:  # noqa: ARG002  nothing is approximate
+        return ExactColumns(self.kernel.renewed())
+
     def __getstate__(self) -> dict[str, Any]:
-        return {"_matrix": self._matrix}
+        return {"kernel": self.kernel, "_matrix": self._matrix}
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         matrix = np.array(state["_matrix"], dtype=np.float64, order="C")
         check_restored(matrix.ndim == 2 and matrix.shape == (len(matrix), len(matrix)), "kernel matrix")
-        self.__dict__.update(_matrix=matrix, _rows=np.arange(len(matrix), dtype=np.int32))
+        check_restored(len(state["kernel"].graph) == len(matrix), "kernel matrix")
+        self.__dict__.update(kernel=state["kernel"], _matrix=matrix, _rows=np.arange(len(matrix), dtype=np.int32))
 
     def __len__(self) -> int:
         return len(self._rows)
@@ -206,15 +259,14 @@ class ExactColumns:
         values = self._matrix[u]
         return Column(self._rows, values, float(values[u]), s=1.0, factor=1.0)
 
-    def trace(self) -> float:
-        return float(np.trace(self._matrix))
-
 
 class SeriesColumns:
     """Columns by power iteration: the first terms of ``inv(H) = sum of (W / pivot)^i / pivot``, one column at a time.
 
     For the normalised Laplacian this is ``2 n lam / (n + lam) * sum of (n / (n + lam) D^-1/2 W D^-1/2)^i``.
     """
+
+    scaled = False
 
     def __init__(self, kernel: GraphKernel, terms: int) -> None:
         self.kernel = kernel
@@ -224,7 +276,14 @@ class SeriesColumns:
         self._s = kernel.s(rows)
         self._a = kernel.a
         self._inverse_pivots = 1.0 / (kernel.c(rows) + kernel.graph.degrees)
-        self._W = kernel.graph.shared_matrix
+        self._W = kernel.graph.whole().shared_matrix
+
+    @property
+    def constant(self) -> float:
+        return -self.kernel.g
+
+    def renewed(self, tuning: Tuning) -> SeriesColumns:  # noqa: ARG002  it has no epsilon
+        return SeriesColumns(self.kernel.renewed(), self._terms)
 
     def __reduce__(self) -> tuple[Any, ...]:
         return SeriesColumns, (self.kernel, self._terms)

@@ -13,6 +13,8 @@ from numpy.typing import NDArray
 from nx_fastonl._lib.arrays import check_restored
 from nx_fastonl.kernels.graph_kernel import UNIT_ROUNDOFF, GraphKernel
 from nx_fastonl.learners._diffusion import DiffusionRun, DiffusionStore
+from nx_fastonl.learners._history import LabelHistory
+from nx_fastonl.learners._relaxation import GradientStore
 from nx_fastonl.learners.slow_lanes import SlowLanes
 from nx_fastonl.push._workspace import Workspace
 from nx_fastonl.push.system import LinearSystem
@@ -23,6 +25,9 @@ __all__ = ["Diffusion"]
 # smaller one asks for more accuracy: nodes are then read more finely too, as the root of it.
 READ_EPSILON = 0.06
 USUAL_EPSILON = 0.1  # divided by n
+# Residuals are computed anew rather than repaired where more edges than this have changed, plus one for so many edges
+# that are walked for it: about as many take as long as one repair.
+LEAST_CHANGES, EDGES_PER_REPAIR = 1000, 8
 
 
 class _Extremes(NamedTuple):
@@ -66,8 +71,9 @@ class Diffusion:
         if absorption > 0.0:
             self._own_pivots(kernel.system.pivots(np.arange(len(kernel.graph))))
         n, rate = len(kernel.graph), kernel.push_epsilon(epsilon)
-        read_epsilon = READ_EPSILON * min(1.0, math.sqrt(epsilon * n / USUAL_EPSILON))
-        self.store = DiffusionStore(n, rate, _least_allowance(kernel), read_epsilon, dtype == np.float32)
+        read_epsilon = READ_EPSILON * min(1.0, math.sqrt(epsilon * kernel.n / USUAL_EPSILON))
+        allowance, single = _least_allowance(kernel), dtype == np.float32
+        self.store = DiffusionStore(n, rate, allowance, read_epsilon, single, kernel.n, kernel.graph.position)
         self.store.when_slow = SlowLanes(self.system)
         self.lock = threading.RLock()
 
@@ -113,6 +119,76 @@ class Diffusion:
         self.pivots = pivots
         self.system = LinearSystem(self.kernel.graph, 0.0, 1.0, pivots, self.kernel.system.radius)
 
+    def follow(
+        self, kernel: GraphKernel, epsilon: float, history: LabelHistory, gradients: GradientStore | None = None
+    ) -> None:
+        """Catch up with a graph that has changed, of which this is the kernel now.
+
+        R is repaired, exactly up to rounding, for each edge that has changed: ``R -= (H' - H) Z`` and ``R += B' - B``.
+        Where many have, or the log does not reach back so far, ``R = B - H Z`` is computed anew from the present Z.
+        Then nodes are pushed whose residual has become too large. If this is interrupted, the next call goes on.
+
+        Sources are what `gradients` have stored, which get the scaling that nodes have now; or, if they are None, a
+        mass of 1 for each learned node.
+        """
+        graph, store = kernel.graph, self.store
+        changes = graph.changes_since(store.position) if store.position >= 0 else None
+        depends_on_n = kernel.follows_n and kernel.n != self.kernel.n
+        n_before = len(store.slot_indices)
+        store.add_rows(len(graph))
+        store.n_nodes, store.rate = kernel.n, kernel.push_epsilon(epsilon)
+        self.kernel, self.system = kernel, kernel.system
+        if self.absorption > 0.0:
+            pivots = self.pivots
+            if len(pivots) < len(graph):
+                pivots = np.concatenate([pivots, kernel.system.pivots(np.arange(len(pivots), len(graph)))])
+            self._own_pivots(pivots)
+        store.when_slow = SlowLanes(self.system)
+        if changes is None or depends_on_n or len(changes) > self._changes_before_rebuild():
+            self._rebuild(history, gradients)
+            return
+        if len(graph) > n_before:
+            self._widen_extremes(np.arange(n_before, len(graph), dtype=np.int32))
+        if len(changes) == 0:
+            return
+        was_settled = not store.unsettled_lanes
+        store.repair(
+            self.system.view,
+            kernel.system.view,
+            self.pivots,
+            self.absorption,
+            history,
+            gradients,
+            kernel.scaling,
+            changes,
+            graph.loops,
+            graph.position,
+        )
+        touched = np.unique(np.concatenate([changes["u"], changes["v"]]))
+        self._widen_extremes(touched)
+        if was_settled:
+            with graph.scratch(Workspace) as workspace:
+                store.settle_around(self.system.view, workspace, touched)
+        else:
+            self.settle()
+
+    def _changes_before_rebuild(self) -> float:
+        graph, store = self.kernel.graph, self.store
+        walked = store.n_slots * graph.n_entries / max(len(graph), 1) / store.slot_indices.shape[1]
+        return LEAST_CHANGES + walked / EDGES_PER_REPAIR
+
+    def _rebuild(self, history: LabelHistory, gradients: GradientStore | None) -> None:
+        """Compute the residuals anew from the present estimates, then settle."""
+        kernel, graph = self.kernel, self.kernel.graph
+        if self.absorption > 0.0:
+            self.pivots[:] = kernel.system.pivots(np.arange(len(graph)))
+            self.absorb(history.learned()[0].astype(np.int32))
+        if gradients is not None:
+            gradients.rescale(kernel.scaling)
+        self.__dict__.pop("_extremes", None)
+        self.store.recompute(self.system.view, history, gradients, np.empty((0, 3)), graph.position)
+        self.settle()
+
     def c(self, rows: NDArray[np.int32]) -> NDArray[np.float64]:
         """What H has beyond the Laplacian, at these rows."""
         c = self.kernel.c(rows)
@@ -144,7 +220,7 @@ class Diffusion:
 
     def take(self, first: int, estimates: NDArray[np.float64], residuals: NDArray[np.float64]) -> None:
         """Take Z and R, which were solved for, of the labels from `first` on."""
-        neighbours = np.diff(self.kernel.graph.indptr)
+        neighbours = self.kernel.graph.neighbor_counts(slice(None))
         residuals[neighbours == 0] = 0.0  # one step is exact there, up to rounding
         self.store.fill(self.system.view, first, estimates, residuals)
         allowances = np.maximum(neighbours, max(self.store.least_allowance, 1.0))
@@ -208,14 +284,22 @@ class Diffusion:
 
     @cached_property
     def _extremes(self) -> _Extremes:
+        return self._extremes_of(np.arange(len(self.kernel.graph), dtype=np.int32))
+
+    def _extremes_of(self, rows: NDArray[np.int32]) -> _Extremes:
         kernel = self.kernel
-        rows = np.arange(len(kernel.graph))
-        c = kernel.c(rows)
+        c, allowances = kernel.c(rows), np.maximum(kernel.graph.neighbor_counts(rows), self.store.least_allowance)
+        s = np.ones(len(c)) if self.absorption > 0.0 else kernel.s(rows)
         return _Extremes(
-            allowance_per_c=float((np.maximum(np.diff(kernel.graph.indptr), self.store.least_allowance) / c).max()),
-            pivot_per_c=float(1.0 + (kernel.graph.degrees / c).max()),
-            s_per_c=float(((np.ones(len(c)) if self.absorption > 0.0 else kernel.s(rows)) / c).max()),
+            allowance_per_c=float((allowances / c).max(initial=0.0)),
+            pivot_per_c=float(1.0 + (kernel.graph.degrees[rows] / c).max(initial=0.0)),
+            s_per_c=float((s / c).max(initial=0.0)),
         )
+
+    def _widen_extremes(self, rows: NDArray[np.int32]) -> None:
+        """Let the largest values over all nodes be at least those of rows that have changed."""
+        if "_extremes" in self.__dict__:
+            self.__dict__["_extremes"] = _Extremes(*map(max, self._extremes, self._extremes_of(rows)))
 
     def settle(self) -> None:
         """Push until all is settled: what was added, and what interrupted pushes left undone."""
@@ -241,5 +325,5 @@ def _least_allowance(kernel: GraphKernel) -> float:
     about it, and pushing other nodes more finely than hubs costs much and proves nothing. This allows every node about
     as much as the normalised Laplacian allows a node with an average number of neighbours.
     """
-    neighbours = np.diff(kernel.graph.indptr)
-    return min(float(neighbours.max()), float(neighbours.mean()) * kernel.slowness)
+    largest = float(kernel.graph.neighbor_counts(slice(None)).max(initial=0))
+    return min(largest, kernel.graph.n_entries / kernel.n * kernel.slowness)

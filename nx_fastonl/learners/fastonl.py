@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from nx_fastonl._lib.arrays import check_restored
+from nx_fastonl.graph.base import RowGraph
 from nx_fastonl.kernels.graph_kernel import UNIT_ROUNDOFF, GraphKernel
 from nx_fastonl.learners import _diffusion, _relaxation, _stream
 from nx_fastonl.learners._columns import PushEngine
@@ -19,6 +20,7 @@ from nx_fastonl.learners.columns import ColumnLearner, PushColumns
 from nx_fastonl.learners.diffusion import Diffusion
 from nx_fastonl.learners.proof import prove
 from nx_fastonl.learners.relaxation import Evidence, RelaxationLearner
+from nx_fastonl.learners.tuning import Tuning
 from nx_fastonl.push._workspace import Workspace
 from nx_fastonl.push.local import diagonal_entries
 
@@ -39,10 +41,8 @@ class FastONL(RelaxationLearner):
     ----------
     kernel : GraphKernel
     history : LabelHistory
-    epsilon : float
-        The paper's epsilon: see `Diffusion`.
-    trace, trace_per_label
-        As for `RelaxationLearner`.
+    tuning : Tuning
+        Epsilon, as for `Diffusion`, and the trace.
     dtype : numpy.dtype
         Of the diffusion's numbers.
     """
@@ -51,22 +51,34 @@ class FastONL(RelaxationLearner):
         self,
         kernel: GraphKernel,
         history: LabelHistory,
-        epsilon: float,
-        trace: float,
+        tuning: Tuning,
         *,
-        trace_per_label: bool,
         dtype: np.dtype[Any],
     ) -> None:
-        self.kernel = kernel
-        self._settings: dict[str, Any] = {
-            "epsilon": epsilon,
-            "trace": trace,
-            "trace_per_label": trace_per_label,
-            "dtype": dtype,
-        }
-        self.diffusion = Diffusion(kernel, epsilon, dtype)
-        super().__init__(len(kernel.graph), history, trace, trace_per_label=trace_per_label, constant=-kernel.g)
+        self.kernel, self._tuning, self._dtype = kernel, tuning, dtype
+        self.diffusion = Diffusion(kernel, tuning.epsilon_at(kernel.n), dtype)
+        super().__init__(
+            len(kernel.graph),
+            history,
+            tuning.trace_at(kernel.n),
+            trace_per_label=tuning.trace_per_label,
+            constant=-kernel.g,
+            unit=kernel.a,
+            position=kernel.graph.position,
+        )
         self.lock = self.diffusion.lock  # scores and the sum of gradients change together
+
+    @property
+    def graph(self) -> RowGraph:
+        return self.kernel.graph
+
+    def catch_up(self) -> None:
+        kernel = self.kernel.renewed()
+        tuning = self._tuning.on(kernel)
+        self.gradients.add_rows(len(kernel.graph))
+        self.diffusion.follow(kernel, tuning.epsilon_at(kernel.n), self.history, self.gradients)
+        self.gradients.measure(kernel.a, tuning.trace_at(kernel.n), -kernel.g)
+        self.kernel, self._tuning = kernel, tuning
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         super().__setstate__(state)
@@ -75,7 +87,7 @@ class FastONL(RelaxationLearner):
         self.lock = self.diffusion.lock
 
     def blank(self, history: LabelHistory) -> FastONL:
-        return type(self)(self.kernel, history, **self._settings)
+        return type(self)(self.kernel, history, self._tuning, dtype=self._dtype)
 
     def reserve_labels(self, k: int) -> None:
         with self.diffusion.lock:
@@ -214,16 +226,8 @@ class FastONL(RelaxationLearner):
 class FifoFastONL(ColumnLearner):
     """The paper's practical loop: a push per arriving node. A whole stream runs in compiled code."""
 
-    def __init__(
-        self, kernel: GraphKernel, history: LabelHistory, epsilon: float, trace: float, *, trace_per_label: bool = False
-    ) -> None:
-        columns = PushColumns(kernel, epsilon)
-        super().__init__(
-            len(kernel.graph), columns, history, trace, trace_per_label=trace_per_label, constant=-kernel.g
-        )
-        self.kernel = kernel
-        self._settings: dict[str, Any] = {"epsilon": epsilon, "trace": trace, "trace_per_label": trace_per_label}
-        self._push_epsilon = columns.push_epsilon
+    def __init__(self, kernel: GraphKernel, history: LabelHistory, tuning: Tuning) -> None:
+        super().__init__(PushColumns(kernel, tuning.epsilon_at(kernel.n)), history, tuning)
         # Once many nodes were learned: a workspace in which the thresholds of all nodes are known, so that the loop
         # need not test whether a node is new.
         self._workspace: Workspace | None = None
@@ -232,17 +236,21 @@ class FifoFastONL(ColumnLearner):
         return {**super().__getstate__(), "_workspace": None}
 
     def blank(self, history: LabelHistory) -> FifoFastONL:
-        return FifoFastONL(self.kernel, history, **self._settings)
+        return FifoFastONL(self._columns.kernel, history, self._tuning)
+
+    def catch_up(self) -> None:
+        self._workspace = None
+        super().catch_up()
 
     def run(self, rows: NDArray[np.int32], labels: NDArray[np.int32], draws: NDArray[np.float64]) -> Answers:
-        graph, kernel = self.kernel.graph, self.kernel
+        graph, kernel, push_epsilon = self.graph, self._columns.kernel, self._columns.push_epsilon
         predicted = np.empty(len(rows), dtype=np.int32)
         with self.lock:
             self.gradients.reserve(self.k, len(rows))
             own, self._workspace = self._workspace, None  # dropped if an exception leaves it half-written
             if own is None and self.history.n_learned + len(rows) > len(graph) * FRACTION_FOR_THRESHOLDS:
                 own = Workspace(len(graph))
-                own.know_thresholds(self._push_epsilon * np.diff(graph.indptr))
+                own.know_thresholds(push_epsilon * graph.neighbor_counts(slice(None)))
             with graph.scratch(Workspace) if own is None else nullcontext(own) as workspace:
                 engine = PushEngine(
                     self.history,
@@ -250,7 +258,7 @@ class FifoFastONL(ColumnLearner):
                     kernel.system.view,
                     kernel.scaling,
                     workspace,
-                    self._push_epsilon,
+                    push_epsilon,
                     kernel.a,
                 )
                 _stream.run(engine, rows, labels, draws, predicted)

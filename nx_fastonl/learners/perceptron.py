@@ -2,13 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
-
-import numpy as np
-
-from nx_fastonl.kernels.graph_kernel import GraphKernel
 from nx_fastonl.learners import _diffusion
-from nx_fastonl.learners._history import LabelHistory
 from nx_fastonl.learners.fastonl import FastONL
 from nx_fastonl.push._workspace import Workspace
 
@@ -26,13 +20,9 @@ class Perceptron(FastONL):
 
     Parameters
     ----------
-    kernel, history, epsilon, dtype
-        As for `FastONL`.
+    kernel, history, tuning, dtype
+        As for `FastONL`; the trace is 0.
     """
-
-    def __init__(self, kernel: GraphKernel, history: LabelHistory, epsilon: float, *, dtype: np.dtype[Any]) -> None:
-        super().__init__(kernel, history, epsilon, trace=0.0, trace_per_label=False, dtype=dtype)
-        self._settings = {"epsilon": epsilon, "dtype": dtype}
 
     def _engine(self, workspace: Workspace) -> _diffusion.PerceptronEngine:
         diffusion, kernel = self.diffusion.run(workspace), self.kernel

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import difflib
 import math
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from numbers import Real
 from typing import Any, Literal, TypeAlias, cast
 
@@ -13,7 +13,8 @@ import numpy as np
 
 from nx_fastonl._lib.checks import check_positive, check_whole, shortened
 from nx_fastonl.graph.arrows import Arrows
-from nx_fastonl.graph.csr import CSRGraph
+from nx_fastonl.graph.base import RowGraph
+from nx_fastonl.graph.dynamic_rows import DynamicArrows
 from nx_fastonl.kernels.graph_kernel import GraphKernel
 from nx_fastonl.kernels.table import DEFAULT_SMOOTHNESS, KERNELS, KernelParameters
 from nx_fastonl.learners._history import LabelHistory
@@ -22,6 +23,7 @@ from nx_fastonl.learners.base import Learner
 from nx_fastonl.learners.columns import ColumnLearner, ExactColumns, PushColumns, SeriesColumns
 from nx_fastonl.learners.fastonl import FastONL, FifoFastONL
 from nx_fastonl.learners.perceptron import Perceptron
+from nx_fastonl.learners.tuning import Tuning, tuned
 from nx_fastonl.learners.voters import WeightedMajority, WeightedTree
 
 __all__ = ["make_learner"]
@@ -42,8 +44,10 @@ Method: TypeAlias = Literal[
 SINGLE_PRECISION_RANGE = (1e-20, 1e20)
 # Where a push settles a smaller fraction of its mass, numbers of 24 bits do not notice it, and pushes never end.
 SMALLEST_SINGLE_PRECISION = 1e-6
-# The epsilon of the adaptive learner's diffusion, times n; its smoothness in streams, and for labels known at once.
-ADAPTIVE_EPSILON, ADAPTIVE_SMOOTHNESS, FIT_SMOOTHNESS = 0.03, 0.05, 0.01
+# The epsilon of each method, times n.
+FASTONL_EPSILON, PERCEPTRON_EPSILON, ADAPTIVE_EPSILON = 0.1, 0.01, 0.03
+# The smoothness of the adaptive learner in streams, and for labels known at once.
+ADAPTIVE_SMOOTHNESS, FIT_SMOOTHNESS = 0.05, 0.01
 DEFAULT_EXPERTS = ("diffusion", *NEIGHBOR_EXPERTS)
 # More trees, or terms of the series, would take hours on any graph.
 MAX_TREES, MAX_TERMS = 1_000_000, 1_000_000_000
@@ -66,17 +70,18 @@ def _adaptive(
     kernel: GraphKernel,
     fit_kernel: GraphKernel,
     history: LabelHistory,
-    arrows: Arrows | None,
+    arrows: Arrows | DynamicArrows | None,
     options: LabelerOptions,
 ) -> Learner:
     forgetting = options.get("forgetting")
+    epsilon, per_node = _epsilon(options, ADAPTIVE_EPSILON)
     kernels, experts = _experts(kernel, options.get("experts", DEFAULT_EXPERTS))
     return AdaptiveLearner(
         kernel.graph,
         kernels,
         {**kernels, "diffusion": fit_kernel} if "diffusion" in kernels else kernels,
         history,
-        epsilon=_epsilon(kernel, options, times_n=ADAPTIVE_EPSILON),
+        tuning=tuned(kernel, epsilon, per_node=per_node, trace=0.0),
         experts=experts,
         half_life=math.inf if forgetting is None else _half_life(forgetting),
         dtype=_dtype([*kernels.values(), fit_kernel], options),
@@ -110,7 +115,7 @@ def _experts(kernel: GraphKernel, names: Any) -> tuple[dict[str, GraphKernel], l
     return kernels, others
 
 
-def _further_kernel(graph: CSRGraph, name: str) -> GraphKernel:
+def _further_kernel(graph: RowGraph, name: str) -> GraphKernel:
     """The kernel that an expert is named after: "laplacian", or "laplacian:0.3" with a smoothness."""
     kernel, colon, smoothness = name.partition(":")
     known = [*KERNELS, *(recipe.alias for recipe in KERNELS.values())]
@@ -139,13 +144,13 @@ def _dtype(kernels: Sequence[GraphKernel], options: LabelerOptions) -> np.dtype[
 
 def _fastonl(kernel: GraphKernel, history: LabelHistory, options: LabelerOptions) -> Learner:
     dtype = _dtype([kernel], options)
-    trace = {"trace_per_label": False, **_trace(kernel, options, kernel.estimated_trace, kernel.exact_trace)}
-    return FastONL(kernel, history, _epsilon(kernel, options), **trace, dtype=dtype)
+    return FastONL(kernel, history, _tuning(kernel, options), dtype=dtype)
 
 
 def _perceptron(kernel: GraphKernel, history: LabelHistory, options: LabelerOptions) -> Learner:
-    epsilon = _epsilon(kernel, options, times_n=0.01)
-    return Perceptron(kernel, history, epsilon, dtype=_dtype([kernel], options))
+    epsilon, per_node = _epsilon(options, PERCEPTRON_EPSILON)
+    tuning = tuned(kernel, epsilon, per_node=per_node, trace=0.0)
+    return Perceptron(kernel, history, tuning, dtype=_dtype([kernel], options))
 
 
 def _check_single_precision(kernel: GraphKernel) -> None:
@@ -165,50 +170,55 @@ def _check_single_precision(kernel: GraphKernel) -> None:
         )
 
 
-def _epsilon(kernel: GraphKernel, options: LabelerOptions, times_n: float = 0.1) -> float:
+def _epsilon(options: LabelerOptions, times_n: float) -> tuple[float, bool]:
+    """Epsilon as it was given; or by default what it is times n, and True."""
     epsilon = options.get("epsilon")
-    if epsilon is None:
-        epsilon = times_n / len(kernel.graph)
-    return check_positive("epsilon", epsilon)
+    return (times_n, True) if epsilon is None else (check_positive("epsilon", epsilon), False)
+
+
+def _tuning(kernel: GraphKernel, options: LabelerOptions) -> Tuning:
+    epsilon, per_node = _epsilon(options, FASTONL_EPSILON)
+    return tuned(kernel, epsilon, per_node=per_node, trace=_trace(options))
+
+
+def _trace(options: LabelerOptions) -> Any:
+    """How the trace is found, or what it is."""
+    trace: Any = options.get("trace", "estimate")
+    if isinstance(trace, str) and trace in ("estimate", "exact", "paper"):
+        return trace
+    if not isinstance(trace, Real):
+        raise ValueError(f'trace must be "estimate", "paper", "exact" or a positive number, got {shortened(trace)}')
+    return check_positive("trace", cast(float, trace))
 
 
 def _fastonl_fifo(kernel: GraphKernel, history: LabelHistory, options: LabelerOptions) -> Learner:
-    n = len(kernel.graph)
-    epsilon = _epsilon(kernel, options)
-    trace = _trace(kernel, options, kernel.estimated_trace, kernel.exact_trace)
+    tuning = _tuning(kernel, options)
     symmetrized = options.get("symmetrized", False)
     if not isinstance(symmetrized, bool):
         raise TypeError(f"symmetrized must be True or False, got {symmetrized!r}")
-    if symmetrized:
-        columns = PushColumns(kernel, epsilon)
-        return ColumnLearner(n, columns, history, **trace, constant=-kernel.g, symmetrized=True)
-    return FifoFastONL(kernel, history, epsilon, **trace)
+    if not symmetrized:
+        return FifoFastONL(kernel, history, tuning)
+    if kernel.graph.can_change:
+        raise ValueError(
+            "symmetrized=True adds up the columns of all learned nodes, which an edge that comes or goes would change: "
+            "leave it out where the graph can change, or pass graph.freeze()"
+        )
+    return ColumnLearner(PushColumns(kernel, tuning.epsilon_at(kernel.n)), history, tuning, symmetrized=True)
 
 
 def _relaxation(kernel: GraphKernel, history: LabelHistory, options: LabelerOptions) -> Learner:
-    columns = ExactColumns(kernel)
-    trace = _trace(kernel, options, columns.trace, columns.trace)
-    return ColumnLearner(len(kernel.graph), columns, history, **trace)
+    columns, trace = ExactColumns(kernel), _trace(options)
+    if trace in ("estimate", "exact"):  # the matrix is there
+        tuning = Tuning(FASTONL_EPSILON, True, "exact", columns.trace(), kernel.n)
+    else:
+        tuning = tuned(kernel, FASTONL_EPSILON, per_node=True, trace=trace)
+    return ColumnLearner(columns, history, tuning)
 
 
 def _approximate(kernel: GraphKernel, history: LabelHistory, options: LabelerOptions) -> Learner:
     terms = options.get("terms", 10)
     check_whole("terms", terms, least=1, most=MAX_TERMS)
-    trace = _trace(kernel, options, kernel.estimated_trace, kernel.exact_trace)
-    return ColumnLearner(len(kernel.graph), SeriesColumns(kernel, terms), history, **trace, constant=-kernel.g)
-
-
-def _trace(
-    kernel: GraphKernel, options: LabelerOptions, estimate: Callable[[], float], exact: Callable[[], float]
-) -> dict[str, Any]:
-    trace: Any = options.get("trace", "estimate")
-    if isinstance(trace, str) and trace in ("estimate", "exact"):
-        return {"trace": estimate() if trace == "estimate" else exact()}
-    if isinstance(trace, str) and trace == "paper":
-        return {"trace": float(len(kernel.graph)) ** 2, "trace_per_label": True}
-    if not isinstance(trace, Real):
-        raise ValueError(f'trace must be "estimate", "paper", "exact" or a positive number, got {shortened(trace)}')
-    return {"trace": check_positive("trace", cast(float, trace))}
+    return ColumnLearner(SeriesColumns(kernel, terms), history, _tuning(kernel, options))
 
 
 KERNEL_METHODS = {
@@ -267,7 +277,7 @@ def smoothness_of(method: str, smoothness: float | None, *, online: bool) -> flo
     return ADAPTIVE_SMOOTHNESS if online else FIT_SMOOTHNESS
 
 
-def undirected_for(method: str, graph: CSRGraph, direction: str) -> tuple[CSRGraph, Arrows | None]:
+def undirected_for(method: str, graph: Any, direction: str) -> tuple[Any, Any]:
     """The undirected graph that a method learns on, and the arrows of a directed one where it uses them."""
     if not isinstance(direction, str) or direction not in ("use", "ignore"):
         raise ValueError(f'direction must be "use" or "ignore", got {shortened(direction)}')
@@ -285,8 +295,8 @@ def undirected_for(method: str, graph: CSRGraph, direction: str) -> tuple[CSRGra
 
 
 def make_learner(
-    graph: CSRGraph,
-    arrows: Arrows | None,
+    graph: RowGraph,
+    arrows: Arrows | DynamicArrows | None,
     history: LabelHistory,
     kernel: str | None,
     smoothness: float | None,

@@ -143,6 +143,10 @@ class RelaxationLearner(Learner):
         Whether T_1 is `trace` for each known label, as in the paper's experiments.
     constant : float
         What is added to every entry of M.
+    unit : float
+        What all entries of M are multiples of.
+    position : int
+        How many changes of edges the graph has seen.
 
     Attributes
     ----------
@@ -151,13 +155,21 @@ class RelaxationLearner(Learner):
     """
 
     def __init__(
-        self, n: int, history: LabelHistory, trace: float, *, trace_per_label: bool = False, constant: float = 0.0
+        self,
+        n: int,
+        history: LabelHistory,
+        trace: float,
+        *,
+        trace_per_label: bool = False,
+        constant: float = 0.0,
+        unit: float = 1.0,
+        position: int = 0,
     ) -> None:
         self.history = history
-        self.gradients = _relaxation.GradientStore(n, trace, trace_per_label, constant)
+        self.gradients = _relaxation.GradientStore(n, trace, trace_per_label, constant, unit, position)
         self.reserve_labels(history.k)
-        # Held while anything changes, and while several numbers are read that must belong together.
         self.lock = threading.RLock()
+        self.begin()
 
     def __getstate__(self) -> dict[str, Any]:
         return {name: value for name, value in self.__dict__.items() if name != "lock"}

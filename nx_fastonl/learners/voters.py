@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 from abc import abstractmethod
 from copy import copy
 from typing import Any, cast
@@ -10,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from nx_fastonl._lib.arrays import check_restored
+from nx_fastonl.graph.base import RowGraph
 from nx_fastonl.graph.csr import CSRGraph
 from nx_fastonl.learners import _relaxation, _tree
 from nx_fastonl.learners._history import LabelHistory
@@ -26,9 +28,21 @@ class _Voter(Learner):
 
     guesses = False  # whether a node without a vote gets a random label rather than the most frequent one
 
-    def __init__(self, graph: CSRGraph, history: LabelHistory) -> None:
+    def __init__(self, graph: RowGraph, history: LabelHistory) -> None:
         self.history = history
         self._graph = graph
+        self.lock = threading.RLock()
+        self.begin()
+
+    @property
+    def graph(self) -> RowGraph:
+        return self._graph
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {name: value for name, value in self.__dict__.items() if name != "lock"}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        self.__dict__.update(state, lock=threading.RLock())
 
     def blank(self, history: LabelHistory) -> _Voter:
         other = copy(self)
@@ -73,11 +87,16 @@ class WeightedMajority(_Voter):
 
     guesses = True  # as in the paper's experiments
 
+    def catch_up(self) -> None:
+        """Nothing: votes are counted when they are asked for."""
+
     def votes(self, u: int) -> NDArray[np.float64]:
-        row = slice(self._graph.indptr[u], self._graph.indptr[u + 1])
-        labels = self.history.labels_of(self._graph.indices[row])
-        voting = (labels >= 0) & (self._graph.indices[row] != u)
-        weights = None if self._graph.weights is None else self._graph.weights[row][voting]
+        start = int(self._graph.row_starts[u])
+        row = slice(start, start + int(self._graph.neighbor_counts(u)))
+        neighbours, weights = self._graph.indices[row], self._graph.weights
+        labels = self.history.labels_of(neighbours)
+        voting = (labels >= 0) & (neighbours != u)
+        weights = None if weights is None else weights[row][voting]
         return np.bincount(labels[voting], weights, minlength=self.k).astype(np.float64)
 
 
@@ -93,19 +112,27 @@ class WeightedTree(_Voter):
     JMLR 2013. D. B. Wilson, "Generating Random Spanning Trees More Quickly than the Cover Time", STOC 1996.
     """
 
-    def __init__(self, graph: CSRGraph, history: LabelHistory, trees: int, seed: int) -> None:
+    def __init__(self, graph: RowGraph, history: LabelHistory, trees: int, seed: int) -> None:
         super().__init__(graph, history)
-        seeds = np.random.default_rng(seed).integers(2**63, size=trees)
-        lines = [random_line(graph, int(tree_seed)) for tree_seed in seeds]
+        self._seeds = np.random.default_rng(seed).integers(2**63, size=trees)
+        self.catch_up()
+
+    def catch_up(self) -> None:
+        """Draw the trees, for the graph as it is now."""
+        graph = self._graph.whole()
+        lines = [random_line(graph, int(seed)) for seed in self._seeds]
         order, positions, distances, begins = (np.stack(arrays) for arrays in zip(*lines, strict=True))
-        self._order, self._positions, self._distances, self._begins = order, positions, distances, begins
-        self._occupied = _no_leaves(positions)
+        occupied = _no_leaves(positions)
+        _tree.occupy(occupied, positions, self.history.learned()[0].astype(np.int32))
+        self.__dict__.update(
+            _order=order, _positions=positions, _distances=distances, _begins=begins, _occupied=occupied
+        )
 
     def __getstate__(self) -> dict[str, Any]:
-        return {name: value for name, value in self.__dict__.items() if name != "_occupied"}
+        return {name: value for name, value in super().__getstate__().items() if name != "_occupied"}
 
     def __setstate__(self, state: dict[str, Any]) -> None:
-        self.__dict__.update(state)
+        super().__setstate__(state)
         n = len(self._graph)
         lines = {name: np.array(state[name]) for name in ("_order", "_positions", "_distances", "_begins")}
         for name, line in lines.items():

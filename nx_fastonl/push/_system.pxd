@@ -24,5 +24,11 @@ cdef inline double pivot_of(SystemView system, node_t u, Py_ssize_t neighbours) 
     return pivot if pivot != 0.0 else 1.0
 
 
+cdef inline double pivot_at(SystemView system, double degree) noexcept nogil:
+    """The pivot of a node of this degree, where the diagonal is the degrees."""
+    cdef double pivot = system.shift + system.slope * degree
+    return pivot if pivot != 0.0 else 1.0
+
+
 cdef inline double degree_of(SystemView system, node_t u) noexcept nogil:
     return system.degrees[u] if system.degrees.shape[0] > 0 else <double> (system.stops[u] - system.starts[u])

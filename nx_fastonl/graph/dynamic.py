@@ -1,0 +1,983 @@
+"""DynamicGraph: a graph whose nodes and edges come and go."""
+
+from __future__ import annotations
+
+import heapq
+from collections.abc import Hashable, Iterable, Iterator
+from typing import Any
+
+import networkx as nx
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from nx_fastonl._lib.checks import check_between, shortened
+from nx_fastonl._lib.sharing import SharedLock
+from nx_fastonl.graph._dynamic import RowPool
+from nx_fastonl.graph.base import ChangingGraph
+from nx_fastonl.graph.convert import as_csr_graph
+from nx_fastonl.graph.csr import CSRGraph
+from nx_fastonl.graph.dynamic_rows import DynamicArrowRows, DynamicRows
+from nx_fastonl.graph.edgebunch import EdgeBunch, Ends, checked_node, edge_bunch
+from nx_fastonl.graph.events import AddEdges, AddNodes, ExpireEdges, GraphEvent, RemoveEdges, RemoveNodes
+from nx_fastonl.graph.growing_names import GrowingNames
+from nx_fastonl.graph.live import BACKEND_NAME
+from nx_fastonl.graph.names import find_in_range
+from nx_fastonl.graph.rows import MAX_NODES, Rows
+
+__all__ = ["DynamicGraph"]
+
+# Edges that are changed in one compiled call. Between two calls Python looks for signals, and an interrupt takes back
+# what was done.
+EDGES_AT_ONCE = 1 << 17
+
+
+class DynamicGraph(ChangingGraph):
+    """A graph whose nodes and edges come and go, with the methods of ``nx.Graph``.
+
+    Every function of the package takes it. Local ones walk its rows as they are, without a conversion. Models on it
+    (`OnlineNodeLabeler`, `DynamicPageRank`) answer for the graph as it is when they are asked. It has one weight per
+    edge, and no other attributes.
+
+    An edge joins or leaves in time that follows the shorter of its two rows, and a change is all or nothing, whatever
+    interrupts it. Threads may read and change a graph at the same time: a change waits until nobody reads.
+
+    Parameters
+    ----------
+    G : nx.Graph, scipy sparse array, CSRGraph or DynamicGraph, optional
+        Copied; by default there are no nodes.
+    directed : bool, optional
+        By default as `G` is, or False. With False, the arcs between two nodes of a directed `G` add up; with True,
+        each edge of an undirected one becomes two arcs.
+    weight : str or None, default "weight"
+        The edge attribute of `G` that holds the weight, 1 where it is missing. None ignores weights.
+
+    Raises
+    ------
+    TypeError
+        If `G` is no graph.
+    ValueError
+        If it has a bad weight.
+
+    See Also
+    --------
+    DynamicPageRank, OnlineNodeLabeler, replay
+
+    Examples
+    --------
+    >>> import nx_fastonl as fo
+    >>> graph = fo.DynamicGraph()
+    >>> graph.add_edges_from([("ann", "bob"), ("bob", "cid")])
+    >>> model = fo.OnlineNodeLabeler(graph)
+    >>> model.learn_one("ann", "red")
+    >>> graph.add_edge("dee", "cid", weight=2.5)
+    >>> model.predict_one("dee")
+    'red'
+    >>> graph
+    DynamicGraph with 4 nodes and 3 edges
+    """
+
+    __networkx_backend__ = BACKEND_NAME  # NetworkX's own functions take it too
+
+    def __init__(self, G: Any = None, directed: bool | None = None, *, weight: str | None = "weight") -> None:
+        rows, nodes, is_directed = _rows_of(G, directed, weight)
+        self._set_up(rows, nodes, is_directed)
+
+    def _set_up(self, rows: Rows, nodes: GrowingNames, directed: bool) -> None:
+        self._lock = SharedLock()
+        self._nodes, self._directed = nodes, directed
+        pool = RowPool("outward" if directed else "undirected", *rows)
+        self.rows: DynamicRows = DynamicRows(pool, nodes, self._lock, directed=directed)
+        if directed:
+            self.rows.both_ways = DynamicArrowRows(_both_ways(rows), nodes, self._lock, directed=False)
+        self._n_changes = 0
+        self._frozen: tuple[int, CSRGraph] | None = None
+        # The times of edges that have one, by their rows, and a heap of them, which may also have times of the past.
+        self._times: dict[tuple[int, int], float] = {}
+        self._by_time: list[tuple[float, int, int]] = []
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        with self._lock.reading:
+            return _restored, (*self._state(), self._directed)
+
+    def _state(self) -> tuple[Any, ...]:
+        """Nodes, rows and times, with the rows of the nodes in their order."""
+        rows, order = self._packed()
+        numbers = {u: i for i, u in enumerate(order)} if self._times else {}
+        times = [(numbers[u], numbers[v], time) for (u, v), time in self._times.items()]
+        return list(self._nodes), tuple(rows), times
+
+    # ------------------------------------------------------------------------------------------------ reading
+
+    def __len__(self) -> int:
+        return len(self._nodes)
+
+    def __iter__(self) -> Iterator[Any]:
+        with self._lock.reading:
+            return iter(list(self._nodes))
+
+    def __contains__(self, node: object) -> bool:
+        with self._lock.reading:
+            return node in self.rows
+
+    def __repr__(self) -> str:
+        kind = "directed " if self._directed else ""
+        return f"{kind}DynamicGraph with {len(self)} nodes and {self.number_of_edges()} edges"
+
+    def is_directed(self) -> bool:
+        """Whether edges lead only from their source to their target.
+
+        Returns
+        -------
+        bool
+
+        Examples
+        --------
+        >>> import nx_fastonl as fo
+        >>> fo.DynamicGraph(directed=True).is_directed()
+        True
+        """
+        return self._directed
+
+    def is_multigraph(self) -> bool:
+        """Whether there may be parallel edges: never.
+
+        Returns
+        -------
+        bool
+            False.
+
+        Examples
+        --------
+        >>> import nx_fastonl as fo
+        >>> fo.DynamicGraph().is_multigraph()
+        False
+        """
+        return False
+
+    @property
+    def nodes(self) -> list[Any]:
+        """The nodes, in the order in which they joined."""
+        return list(self)
+
+    def number_of_nodes(self) -> int:
+        """The number of nodes.
+
+        Returns
+        -------
+        int
+
+        Examples
+        --------
+        >>> import networkx as nx
+        >>> import nx_fastonl as fo
+        >>> fo.DynamicGraph(nx.path_graph(3)).number_of_nodes()
+        3
+        """
+        return len(self)
+
+    def number_of_edges(self) -> int:
+        """The number of edges, a self-loop counting as one.
+
+        Returns
+        -------
+        int
+
+        Examples
+        --------
+        >>> import networkx as nx
+        >>> import nx_fastonl as fo
+        >>> fo.DynamicGraph(nx.path_graph(3)).number_of_edges()
+        2
+        """
+        return self.rows.number_of_edges()
+
+    def has_node(self, node: Hashable) -> bool:
+        """Whether a node is in the graph.
+
+        Parameters
+        ----------
+        node : object
+            Any object.
+
+        Returns
+        -------
+        bool
+
+        Raises
+        ------
+        TypeError
+            Never: what cannot be hashed is in no graph.
+
+        Examples
+        --------
+        >>> import networkx as nx
+        >>> import nx_fastonl as fo
+        >>> fo.DynamicGraph(nx.path_graph(3)).has_node(5)
+        False
+        """
+        return node in self
+
+    def has_edge(self, u: Hashable, v: Hashable) -> bool:
+        """Whether there is an edge from `u` to `v`.
+
+        Parameters
+        ----------
+        u, v : nodes
+            They need not be in the graph.
+
+        Returns
+        -------
+        bool
+
+        Raises
+        ------
+        TypeError
+            Never: what cannot be hashed is in no graph.
+
+        Examples
+        --------
+        >>> import networkx as nx
+        >>> import nx_fastonl as fo
+        >>> fo.DynamicGraph(nx.path_graph(3)).has_edge(0, 2)
+        False
+        """
+        return self.weight(u, v) > 0.0
+
+    def weight(self, u: Hashable, v: Hashable) -> float:
+        """The weight of the edge from `u` to `v`; 0 if there is none.
+
+        Parameters
+        ----------
+        u, v : nodes
+            They need not be in the graph.
+
+        Returns
+        -------
+        float
+
+        Raises
+        ------
+        TypeError
+            Never: what cannot be hashed is in no graph.
+
+        Examples
+        --------
+        >>> import nx_fastonl as fo
+        >>> graph = fo.DynamicGraph()
+        >>> graph.add_edge("a", "b", weight=2.5)
+        >>> graph.weight("b", "a"), graph.weight("a", "c")
+        (2.5, 0.0)
+        """
+        with self._lock.reading:
+            a, b = self._nodes.find(u), self._nodes.find(v)
+            return 0.0 if a is None or b is None else self.rows.pool.weight(a, b)
+
+    def neighbors(self, node: Hashable) -> Iterator[Any]:
+        """The neighbours of a node; those that it points to, if the graph is directed.
+
+        Parameters
+        ----------
+        node : node
+
+        Returns
+        -------
+        iterator of nodes
+            As they are now: later changes do not matter to it.
+
+        Raises
+        ------
+        networkx.NetworkXError
+            If `node` is not in the graph.
+
+        Examples
+        --------
+        >>> import networkx as nx
+        >>> import nx_fastonl as fo
+        >>> list(fo.DynamicGraph(nx.path_graph(3)).neighbors(1))
+        [0, 2]
+        """
+        with self._lock.reading:
+            found, _ = self.rows.row(self._row_of(node))
+            return iter(self._nodes.at(found))
+
+    def predecessors(self, node: Hashable) -> Iterator[Any]:
+        """The nodes that point to a node; its neighbours, if the graph is undirected.
+
+        Parameters
+        ----------
+        node : node
+
+        Returns
+        -------
+        iterator of nodes
+            As they are now: later changes do not matter to it.
+
+        Raises
+        ------
+        networkx.NetworkXError
+            If `node` is not in the graph.
+
+        Examples
+        --------
+        >>> import networkx as nx
+        >>> import nx_fastonl as fo
+        >>> list(fo.DynamicGraph(nx.DiGraph([(0, 1), (1, 2)])).predecessors(1))
+        [0]
+        """
+        with self._lock.reading:
+            return iter(self._nodes.at(self._predecessor_rows(self._row_of(node))))
+
+    def degree(self, nodes: Any = None, weight: str | None = None) -> Any:
+        """The degree of a node, or pairs of nodes and their degrees.
+
+        As in NetworkX, a self-loop counts twice, and in a directed graph arcs in and arcs out add up.
+
+        Parameters
+        ----------
+        nodes : node or iterable of nodes, optional
+            By default all nodes.
+        weight : str or None, default None
+            Any name adds up weights; None counts edges.
+
+        Returns
+        -------
+        int, float, or list of tuples
+            A number for one node, otherwise tuples ``(node, degree)``.
+
+        Raises
+        ------
+        networkx.NetworkXError
+            If a node is not in the graph.
+
+        Examples
+        --------
+        >>> import networkx as nx
+        >>> import nx_fastonl as fo
+        >>> graph = fo.DynamicGraph(nx.path_graph(3))
+        >>> graph.degree(1)
+        2
+        >>> graph.degree()
+        [(0, 1), (1, 2), (2, 1)]
+        """
+        if nodes is not None and nodes in self:
+            with self._lock.reading:
+                return self._degree(self._row_of(nodes), weight)
+        if nodes is not None and (isinstance(nodes, str) or not isinstance(nodes, Iterable)):
+            raise nx.NetworkXError(f"The node {shortened(nodes)} is not in the graph.")
+        listed = list(self) if nodes is None else list(nodes)
+        with self._lock.reading:
+            return [(node, self._degree(self._row_of(node), weight)) for node in listed]
+
+    def _degree(self, u: int, weight: str | None) -> int | float:
+        loop = self.rows.pool.weight(u, u)
+        if weight is not None:
+            rows = self.rows if self.rows.both_ways is None else self.rows.both_ways
+            return float(rows.degrees[u]) + (loop if self.rows.both_ways is None else 0.0)
+        count = int(self.rows.neighbor_counts(u))
+        if self.rows.both_ways is None:
+            return count + (loop > 0.0)
+        return count + len(self._predecessor_rows(u))
+
+    def edges(self, data: bool | str = False) -> list[tuple[Any, ...]]:
+        """The edges, each once.
+
+        Parameters
+        ----------
+        data : bool or str, default False
+            As in NetworkX: with ``"weight"``, tuples ``(u, v, weight)``; with True, ``(u, v, {"weight": weight})``,
+            where the dict is empty if the graph has no weights.
+
+        Returns
+        -------
+        list of tuples
+
+        Raises
+        ------
+        ValueError
+            If `data` names another attribute: there is none.
+
+        Examples
+        --------
+        >>> import networkx as nx
+        >>> import nx_fastonl as fo
+        >>> fo.DynamicGraph(nx.path_graph(3)).edges()
+        [(0, 1), (1, 2)]
+        """
+        if not isinstance(data, bool) and data != "weight":
+            raise ValueError(
+                f'edges have no attribute but their weight: data must be True, False or "weight", got {data!r}'
+            )
+        G = self.to_networkx()
+        if data == "weight":
+            return list(G.edges(data="weight", default=1.0))
+        return list(G.edges(data=data))
+
+    def freeze(self) -> CSRGraph:
+        """The graph as it is now, which cannot be changed. It is copied only if something has changed since last time.
+
+        Returns
+        -------
+        CSRGraph
+
+        Raises
+        ------
+        networkx.NetworkXPointlessConcept
+            If there are no nodes.
+
+        Examples
+        --------
+        >>> import nx_fastonl as fo
+        >>> graph = fo.DynamicGraph()
+        >>> graph.add_edge(0, 1)
+        >>> frozen = graph.freeze()
+        >>> graph.add_edge(1, 2)
+        >>> frozen, graph
+        (CSRGraph with 2 nodes and 1 edges, DynamicGraph with 3 nodes and 2 edges)
+        """
+        with self._lock.reading:
+            found = self._frozen
+            if found is None or found[0] != self._n_changes:
+                rows, _ = self._packed()
+                found = self._frozen = (self._n_changes, CSRGraph._made(rows, self._plain_nodes(), self._directed))
+            return found[1]
+
+    def to_networkx(self) -> nx.Graph[Any]:
+        """The graph as an ``nx.Graph`` or ``nx.DiGraph``, its weights, if it has any, as edge attribute "weight".
+
+        Returns
+        -------
+        nx.Graph or nx.DiGraph
+
+        Examples
+        --------
+        >>> import nx_fastonl as fo
+        >>> graph = fo.DynamicGraph()
+        >>> graph.add_edge("a", "b")
+        >>> graph.to_networkx().edges
+        EdgeView([('a', 'b')])
+        """
+        if len(self) == 0:
+            return nx.DiGraph() if self._directed else nx.Graph()
+        return self.freeze().to_networkx()
+
+    def copy(self) -> DynamicGraph:
+        """A graph of its own with the same nodes, edges and times.
+
+        Returns
+        -------
+        DynamicGraph
+
+        Examples
+        --------
+        >>> import nx_fastonl as fo
+        >>> graph = fo.DynamicGraph()
+        >>> graph.add_edge(0, 1)
+        >>> other = graph.copy()
+        >>> other.remove_edge(0, 1)
+        >>> graph.number_of_edges()
+        1
+        """
+        function, arguments = self.__reduce__()
+        found: DynamicGraph = function(*arguments)
+        return found
+
+    # ------------------------------------------------------------------------------------------------ changing
+
+    def add_node(self, node: Hashable) -> None:
+        """Add a node, unless it is there.
+
+        Parameters
+        ----------
+        node : hashable
+            Anything but None.
+
+        Raises
+        ------
+        TypeError
+            If it cannot be hashed.
+        ValueError
+            If it is None.
+
+        Examples
+        --------
+        >>> import nx_fastonl as fo
+        >>> graph = fo.DynamicGraph()
+        >>> graph.add_node("ann")
+        >>> list(graph)
+        ['ann']
+        """
+        self._commit(AddNodes([checked_node(node)]))
+
+    def add_nodes_from(self, nodes: Iterable[Hashable]) -> None:
+        """Add nodes, but for those that are there.
+
+        Parameters
+        ----------
+        nodes : iterable of hashable
+            Tuples of a node and a dict, as NetworkX has them for attributes, are nodes without attributes.
+
+        Raises
+        ------
+        TypeError
+            If one cannot be hashed; no node is added then.
+        ValueError
+            If one is None.
+
+        Examples
+        --------
+        >>> import nx_fastonl as fo
+        >>> graph = fo.DynamicGraph()
+        >>> graph.add_nodes_from(["ann", "bob"])
+        >>> len(graph)
+        2
+        """
+        self._commit(AddNodes([_node_of(node) for node in nodes]))
+
+    def add_edge(self, u: Hashable, v: Hashable, weight: float | None = None, *, time: float | None = None) -> None:
+        """Add an edge, with its nodes if they are not there, or change the weight of one that is there.
+
+        Parameters
+        ----------
+        u, v : hashable
+            The nodes that it joins.
+        weight : float, optional
+            By default 1 for a new edge; an edge that is there keeps its weight.
+        time : float, optional
+            When the edge happened, for `expire_before`. An edge that is there gets this time in place of its own.
+
+        Raises
+        ------
+        TypeError
+            If a node cannot be hashed.
+        ValueError
+            If a node is None, or the weight is not a positive number.
+
+        Examples
+        --------
+        >>> import nx_fastonl as fo
+        >>> graph = fo.DynamicGraph()
+        >>> graph.add_edge("ann", "bob", weight=2.0)
+        >>> graph.add_edge("bob", "ann")
+        >>> graph.weight("ann", "bob")
+        2.0
+        """
+        times = None if time is None else [time]
+        edge = (u, v) if weight is None else (u, v, weight)
+        self._commit(AddEdges(edge_bunch([edge], times=times, weighted=weight is not None)))
+
+    def add_edges_from(self, edges: Any, weights: ArrayLike | None = None, times: ArrayLike | None = None) -> None:
+        """Add edges, or change the weights of those that are there: all or, if this raises, none.
+
+        Parameters
+        ----------
+        edges : array with two columns, or iterable of tuples
+            Tuples ``(u, v)``, or ``(u, v, data)`` with a dict whose "weight" counts. Arrays of integers take least
+            time.
+        weights : array_like of float, optional
+            A weight for each edge. By default a new edge has weight 1, and others keep theirs.
+        times : array_like of float, optional
+            When each edge happened, for `expire_before`.
+
+        Raises
+        ------
+        TypeError
+            If an edge is no tuple, or a node cannot be hashed.
+        ValueError
+            If a node is None, a weight is not a positive number, or the arrays do not fit together.
+
+        See Also
+        --------
+        DynamicGraph.add_weighted_edges_from
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> import nx_fastonl as fo
+        >>> graph = fo.DynamicGraph()
+        >>> graph.add_edges_from(np.array([[0, 1], [1, 2]]), weights=[0.5, 2.0])
+        >>> graph.edges(data="weight")
+        [(0, 1, 0.5), (1, 2, 2.0)]
+        """
+        self._commit(AddEdges(edge_bunch(edges, weights, times)))
+
+    def add_weighted_edges_from(self, edges: Any, times: ArrayLike | None = None) -> None:
+        """Add edges with weights, or change the weights of those that are there: all or, if this raises, none.
+
+        Parameters
+        ----------
+        edges : array with three columns, or iterable of tuples
+            Tuples ``(u, v, weight)``.
+        times : array_like of float, optional
+            When each edge happened, for `expire_before`.
+
+        Raises
+        ------
+        TypeError
+            If an edge is no such tuple, or a node cannot be hashed.
+        ValueError
+            If a node is None, a weight is not a positive number, or the arrays do not fit together.
+
+        See Also
+        --------
+        DynamicGraph.add_edges_from
+
+        Examples
+        --------
+        >>> import nx_fastonl as fo
+        >>> graph = fo.DynamicGraph()
+        >>> graph.add_weighted_edges_from([("ann", "bob", 0.5)])
+        >>> graph.weight("ann", "bob")
+        0.5
+        """
+        self._commit(AddEdges(edge_bunch(edges, times=times, weighted=True)))
+
+    def remove_edge(self, u: Hashable, v: Hashable) -> None:
+        """Remove an edge.
+
+        Parameters
+        ----------
+        u, v : nodes
+            The nodes that it joins. They stay.
+
+        Raises
+        ------
+        networkx.NetworkXError
+            If there is no such edge.
+
+        Examples
+        --------
+        >>> import networkx as nx
+        >>> import nx_fastonl as fo
+        >>> graph = fo.DynamicGraph(nx.path_graph(3))
+        >>> graph.remove_edge(0, 1)
+        >>> graph.edges()
+        [(1, 2)]
+        """
+        with self._lock.writing:
+            if not self.has_edge(u, v):
+                raise nx.NetworkXError(f"The edge {shortened(u)}-{shortened(v)} is not in the graph")
+            self._commit(RemoveEdges([u], [v]))
+
+    def remove_edges_from(self, edges: Any) -> None:
+        """Remove edges, as far as they are there.
+
+        Parameters
+        ----------
+        edges : array with two columns, or iterable of tuples
+            Tuples ``(u, v)``; what else stands in them is ignored.
+
+        Raises
+        ------
+        TypeError
+            If an edge is no tuple.
+        ValueError
+            If an array has another number of columns.
+
+        Examples
+        --------
+        >>> import networkx as nx
+        >>> import nx_fastonl as fo
+        >>> graph = fo.DynamicGraph(nx.path_graph(3))
+        >>> graph.remove_edges_from([(0, 1), (0, 2)])
+        >>> graph.number_of_edges()
+        1
+        """
+        bunch = edge_bunch(edges if isinstance(edges, np.ndarray) else (tuple(edge)[:2] for edge in edges))
+        self._commit(RemoveEdges(bunch.sources, bunch.targets))
+
+    def remove_node(self, node: Hashable) -> None:
+        """Remove a node with its edges. Models forget its label.
+
+        Parameters
+        ----------
+        node : node
+
+        Raises
+        ------
+        networkx.NetworkXError
+            If it is not in the graph.
+
+        Examples
+        --------
+        >>> import networkx as nx
+        >>> import nx_fastonl as fo
+        >>> graph = fo.DynamicGraph(nx.path_graph(3))
+        >>> graph.remove_node(1)
+        >>> graph
+        DynamicGraph with 2 nodes and 0 edges
+        """
+        with self._lock.writing:
+            self._row_of(node)
+            self._commit(RemoveNodes([node]))
+
+    def remove_nodes_from(self, nodes: Iterable[Hashable]) -> None:
+        """Remove nodes with their edges, as far as they are there.
+
+        Parameters
+        ----------
+        nodes : iterable of nodes
+
+        Raises
+        ------
+        TypeError
+            If `nodes` is not iterable.
+
+        Examples
+        --------
+        >>> import networkx as nx
+        >>> import nx_fastonl as fo
+        >>> graph = fo.DynamicGraph(nx.path_graph(3))
+        >>> graph.remove_nodes_from([1, 5])
+        >>> list(graph)
+        [0, 2]
+        """
+        self._commit(RemoveNodes(list(nodes)))
+
+    def expire_before(self, time: float) -> int:
+        """Remove the edges that happened before a time. Those that were given no time stay.
+
+        Parameters
+        ----------
+        time : float
+            Edges of this time stay.
+
+        Returns
+        -------
+        int
+            How many edges were removed.
+
+        Raises
+        ------
+        TypeError, ValueError
+            If `time` is not a finite number.
+
+        Examples
+        --------
+        >>> import nx_fastonl as fo
+        >>> graph = fo.DynamicGraph()
+        >>> graph.add_edges_from([("ann", "bob"), ("bob", "cid")], times=[2019, 2024])
+        >>> graph.expire_before(2020)
+        1
+        >>> graph.edges()
+        [('bob', 'cid')]
+        """
+        check_between("time", time, -np.finfo(np.float64).max, np.finfo(np.float64).max)
+        with self._lock.writing:
+            before = self.number_of_edges()
+            self._commit(ExpireEdges(float(time)))
+            return before - self.number_of_edges()
+
+    # ------------------------------------------------------------------------------------------------ how it is done
+
+    def _commit(self, event: GraphEvent) -> None:
+        """Make a change that was checked: all of it or, if this raises, nothing."""
+        with self._lock.writing:
+            self._apply(event)
+
+    def _apply(self, event: GraphEvent) -> None:
+        self._n_changes += 1
+        match event:
+            case AddNodes(nodes):
+                self._add_nodes(nodes)
+            case AddEdges(edges):
+                self._add_edges(edges)
+            case RemoveEdges(sources, targets):
+                self._remove_edges(self._known_rows(sources), self._known_rows(targets))
+            case RemoveNodes(nodes):
+                self._remove_nodes(nodes)
+            case ExpireEdges(time):
+                self._expire(time)
+
+    def _pools(self) -> list[DynamicRows]:
+        return [self.rows] if self.rows.both_ways is None else [self.rows, self.rows.both_ways]
+
+    def _row_of(self, node: Any) -> int:
+        u = self._nodes.find(node)
+        if u is None:
+            raise nx.NetworkXError(f"The node {shortened(node)} is not in the graph.")
+        return u
+
+    def _known_rows(self, nodes: Ends) -> NDArray[np.int32]:
+        """The rows of nodes; -1 for those that are not in the graph."""
+        if isinstance(nodes, np.ndarray):
+            return self._nodes.find_integers(nodes).astype(np.int32)
+        return np.array([-1 if u is None else u for u in map(self._nodes.find, nodes)], dtype=np.int32)
+
+    def _predecessor_rows(self, u: int) -> NDArray[np.int32]:
+        if self.rows.both_ways is None:
+            return self.rows.row(u)[0]
+        pool = self.rows.both_ways.pool
+        starts, stops, indices, *_ = pool.arrays
+        entries = slice(starts[u], stops[u])
+        return indices[entries][(pool.arrow_arrays[0][entries] & 2) > 0]
+
+    def _add_nodes(self, nodes: list[Hashable]) -> list[int]:
+        """Add those of these nodes that are not there; return their rows."""
+        added: list[int] = []
+        try:
+            for node in nodes:
+                if self._nodes.find(node) is None:
+                    added.append(self._nodes.add(node))
+            if self._nodes.n_used > MAX_NODES:
+                raise ValueError(f"a graph may have at most 2**31 - 1 nodes, got {self._nodes.n_used}")
+            for rows in self._pools():
+                rows.add_rows(self._nodes.n_used)
+        except BaseException:
+            self._take_back(added)
+            raise
+        return added
+
+    def _take_back(self, added: list[int]) -> None:
+        for row in reversed(added):
+            self._nodes.remove(row)
+
+    def _add_edges(self, edges: EdgeBunch) -> None:
+        added: list[int] = []
+        try:
+            if isinstance(edges.sources, np.ndarray):
+                sources, targets = self._known_rows(edges.sources), self._known_rows(edges.targets)
+                unknown = (sources < 0) | (targets < 0)
+                if unknown.any():
+                    ends = np.stack([edges.sources[unknown], edges.targets[unknown]], axis=1).ravel()
+                    distinct, firsts = np.unique(ends, return_index=True)
+                    added = self._add_nodes(distinct[np.argsort(firsts)].tolist())
+                    sources, targets = self._known_rows(edges.sources), self._known_rows(edges.targets)
+            else:
+                added = self._add_nodes(
+                    [node for pair in zip(edges.sources, edges.targets, strict=True) for node in pair]
+                )
+                sources, targets = self._known_rows(edges.sources), self._known_rows(edges.targets)
+            self._set_weights(sources, targets, edges.weights)
+        except BaseException:
+            self._take_back(added)
+            raise
+        if edges.times is not None:
+            self._set_times(sources, targets, edges.times)
+
+    def _set_weights(
+        self, sources: NDArray[np.int32], targets: NDArray[np.int32], weights: NDArray[np.float64]
+    ) -> None:
+        """Set the weights of edges, 0 for those that leave: all or, if this is interrupted, none."""
+        pools = [rows.pool for rows in self._pools()]
+        positions = [pool.position for pool in pools]
+        try:
+            for pool, position in zip(pools, positions, strict=True):
+                pool.kept_from = position
+            for start in range(0, len(sources), EDGES_AT_ONCE):
+                chunk = slice(start, start + EDGES_AT_ONCE)
+                for pool in pools:
+                    pool.set_weights(sources[chunk], targets[chunk], weights[chunk])
+        except BaseException:
+            for pool, position in zip(pools, positions, strict=True):
+                pool.undo(position)
+            raise
+        finally:
+            for pool in pools:
+                pool.kept_from = np.iinfo(np.int64).max
+
+    def _remove_edges(self, sources: NDArray[np.int32], targets: NDArray[np.int32]) -> None:
+        known = (sources >= 0) & (targets >= 0)
+        sources, targets = sources[known], targets[known]
+        self._set_weights(sources, targets, np.zeros(len(sources)))
+        if self._times:
+            for u, v in zip(sources.tolist(), targets.tolist(), strict=True):
+                self._times.pop(self._key(u, v), None)
+
+    def _remove_nodes(self, nodes: list[Hashable]) -> None:
+        for node in nodes:
+            u = self._nodes.find(node)
+            if u is None:
+                continue
+            if self._times:
+                for v in self.rows.row(u)[0].tolist():
+                    self._times.pop(self._key(u, v), None)
+                for v in self._predecessor_rows(u).tolist():
+                    self._times.pop(self._key(v, u), None)
+            if self.rows.both_ways is not None:
+                sources = self._predecessor_rows(u).copy()
+                self.rows.pool.set_weights(sources, np.full_like(sources, u), np.zeros(len(sources)))
+                self.rows.both_ways.pool.clear_row(u)
+            self.rows.pool.clear_row(u)
+            self._nodes.remove(u)
+
+    def _key(self, u: int, v: int) -> tuple[int, int]:
+        return (u, v) if self._directed or u <= v else (v, u)
+
+    def _set_times(self, sources: NDArray[np.int32], targets: NDArray[np.int32], times: NDArray[np.float64]) -> None:
+        for u, v, time in zip(sources.tolist(), targets.tolist(), times.tolist(), strict=True):
+            key = self._key(u, v)
+            self._times[key] = time
+            heapq.heappush(self._by_time, (time, *key))
+        if len(self._by_time) > 2 * len(self._times) + 64:
+            self._by_time = [(time, *key) for key, time in self._times.items()]
+            heapq.heapify(self._by_time)
+
+    def _expire(self, time: float) -> None:
+        expired: list[tuple[int, int]] = []
+        while self._by_time and self._by_time[0][0] < time:
+            happened, u, v = heapq.heappop(self._by_time)
+            if self._times.get((u, v)) == happened:
+                expired.append((u, v))
+        ends = np.array(expired, dtype=np.int32).reshape(-1, 2)
+        self._remove_edges(np.ascontiguousarray(ends[:, 0]), np.ascontiguousarray(ends[:, 1]))
+
+    def _packed(self) -> tuple[Rows, list[int]]:
+        """The rows of the nodes in their order, without those of nobody, and where each was."""
+        order = np.array(self._nodes.rows(), dtype=np.int64)
+        slots, counts = self.rows.row_slots(order)
+        numbers = np.full(len(self.rows), -1, dtype=np.int32)
+        numbers[order] = np.arange(len(order))
+        weights = self.rows.weights
+        indptr = np.concatenate([[0], np.cumsum(counts)])
+        rows = Rows(indptr, numbers[self.rows.indices[slots]], None if weights is None else weights[slots])
+        return rows, order.tolist()
+
+    def _plain_nodes(self) -> Any:
+        nodes = list(self._nodes)
+        is_counting = all(type(node) is int and node == i for i, node in enumerate(nodes))
+        return None if is_counting else nodes
+
+
+def _node_of(node: Any) -> Hashable:
+    if isinstance(node, tuple) and len(node) == 2 and isinstance(node[1], dict):
+        node = node[0]
+    return checked_node(node)
+
+
+def _rows_of(G: Any, directed: bool | None, weight: str | None) -> tuple[Rows, GrowingNames, bool]:
+    """What a graph begins with: rows, names, and whether it is directed."""
+    if directed is not None and not isinstance(directed, bool):
+        raise TypeError(f"directed must be True, False or None, got {shortened(directed)}")
+    if G is None or (isinstance(G, nx.Graph | DynamicGraph) and len(G) == 0):
+        nothing = Rows(np.zeros(1, dtype=np.int64), np.empty(0, dtype=np.int32), None)
+        is_directed = directed if directed is not None or G is None else G.is_directed()
+        return nothing, GrowingNames(range(0), lambda node: find_in_range(0, node)), bool(is_directed)
+    graph = as_csr_graph(G, weight)
+    if directed is False:
+        graph = graph.without_arrows()
+    rows = Rows(graph.indptr, graph.indices, graph.weights)
+    return rows, GrowingNames(graph.nodes, graph._find), graph.is_directed() if directed is None else directed
+
+
+def _both_ways(rows: Rows) -> RowPool:
+    """The rows of W + W^T, from those of W."""
+    if len(rows.indptr) == 1:
+        nothing = np.empty(0)
+        return RowPool("both ways", rows.indptr, rows.indices, None, nothing.astype(np.uint8), nothing, nothing)
+    arrows = CSRGraph._made(rows, None, directed=True).arrows
+    graph = arrows.graph
+    given = (graph.indptr, graph.indices, graph.weights, arrows.codes, arrows.out_weights, arrows.in_weights)
+    return RowPool("both ways", *given)
+
+
+def _restored(
+    nodes: list[Hashable], rows: tuple[Any, ...], times: list[tuple[int, int, float]], directed: bool
+) -> DynamicGraph:
+    """What a pickle holds, checked."""
+    graph = DynamicGraph(CSRGraph(*rows, nodes=nodes, directed=directed) if nodes else None, directed)
+    if times:
+        sources, targets, values = (np.array(column) for column in zip(*times, strict=True))
+        if not (min(sources.min(), targets.min()) >= 0 and max(sources.max(), targets.max()) < len(nodes)):
+            raise ValueError("the pickle is damaged: its times and nodes do not fit together")
+        graph._set_times(sources, targets, values)
+    return graph

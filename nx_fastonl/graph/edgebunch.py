@@ -1,0 +1,146 @@
+"""Edges as NetworkX's methods take them -> their ends, weights and times side by side, checked."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Iterable, Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from nx_fastonl._lib.checks import WEIGHT_RANGE, as_float, shortened
+
+__all__ = ["EdgeBunch", "checked_node", "edge_bunch"]
+
+# Names of nodes: integers in an array, or any objects in a list.
+Ends = NDArray[np.int64] | list[Hashable]
+
+
+class EdgeBunch(NamedTuple):
+    """Edges, each with a weight and a time; where either was not given, it is not a number."""
+
+    sources: Ends
+    targets: Ends
+    weights: NDArray[np.float64]
+    times: NDArray[np.float64] | None  # None where no edge has one
+
+    def __len__(self) -> int:
+        return len(self.sources)
+
+
+def edge_bunch(
+    edges: Any, weights: ArrayLike | None = None, times: ArrayLike | None = None, *, weighted: bool = False
+) -> EdgeBunch:
+    """The edges of an array with two columns, or of an iterable of tuples, as ``nx.Graph.add_edges_from`` takes it.
+
+    With `weighted`, the third entry of each tuple is its weight, otherwise it is a dict that may hold a "weight".
+    """
+    if isinstance(edges, np.ndarray):
+        columns = 3 if weighted else 2
+        if edges.ndim != 2 or edges.shape[1] != columns:
+            raise ValueError(f"an array of edges must have {columns} columns, got one of shape {edges.shape}")
+        edges = np.array(edges)  # copied first: then nobody can change what was checked
+        if weighted:
+            weights, edges = edges[:, 2], edges[:, :2]
+            if edges.dtype.kind == "f" and (edges == np.trunc(edges)).all() and (np.abs(edges) < 2**53).all():
+                edges = edges.astype(np.int64)
+        if edges.dtype.kind in "iu":
+            if edges.dtype.kind == "u" and edges.size and edges.max() > np.iinfo(np.int64).max:
+                raise ValueError(f"a node that is an integer may have 63 bits here, got {edges.max()}")
+            sources, targets = (np.ascontiguousarray(edges[:, i], dtype=np.int64) for i in (0, 1))
+            return _checked(sources, targets, weights, times)
+        ends = edges.tolist()
+        return _checked([checked_node(u) for u, _ in ends], [checked_node(v) for _, v in ends], weights, times)
+    found = [_edge(edge, weighted) for edge in _iterated(edges)]
+    if weights is None:
+        weights = [np.nan if weight is None else _number(u, v, weight) for u, v, weight in found]
+    return _checked([u for u, _, _ in found], [v for _, v, _ in found], weights, times)
+
+
+def _iterated(edges: Any) -> Iterable[Any]:
+    if isinstance(edges, str) or not isinstance(edges, Iterable):
+        raise TypeError(f"edges must be an array with two columns or an iterable of tuples, got {shortened(edges)}")
+    return edges
+
+
+def _edge(edge: Any, weighted: bool) -> tuple[Hashable, Hashable, Any]:
+    if not isinstance(edge, Sequence | np.ndarray) or isinstance(edge, str) or len(edge) not in (2, 3):
+        raise TypeError(f"an edge must be a tuple (u, v) or (u, v, data), got {shortened(edge)}")
+    if weighted and len(edge) == 2:
+        raise TypeError(f"an edge with a weight must be a tuple (u, v, weight), got {shortened(edge)}")
+    weight = None
+    if len(edge) == 3:
+        weight = edge[2]
+        if not weighted:
+            if not hasattr(weight, "get"):
+                raise TypeError(
+                    f"the third entry of an edge must be a dict, got {shortened(weight)}; "
+                    "add_weighted_edges_from takes tuples (u, v, weight)"
+                )
+            weight = weight.get("weight")
+    return checked_node(edge[0]), checked_node(edge[1]), weight
+
+
+def checked_node(node: Any) -> Hashable:
+    """A node as a plain Python object; an error if it cannot be one."""
+    if isinstance(node, np.generic):
+        node = node.item()
+    if node is None:
+        raise ValueError("None cannot be a node")
+    try:
+        hash(node)
+    except TypeError:
+        raise TypeError(f"a node must be hashable, got {shortened(node)}") from None
+    found: Hashable = node
+    return found
+
+
+def _number(u: Hashable, v: Hashable, weight: Any) -> float:
+    try:
+        found = np.nan if isinstance(weight, str | bool) else as_float(weight)
+    except (TypeError, ValueError):
+        found = np.nan
+    if not WEIGHT_RANGE[0] <= found <= WEIGHT_RANGE[1]:
+        _refuse(u, v, weight)
+    return found
+
+
+def _refuse(u: Hashable, v: Hashable, weight: Any) -> None:
+    smallest, largest = WEIGHT_RANGE
+    raise ValueError(
+        f"edge ({shortened(u)}, {shortened(v)}) has weight {shortened(weight)}; a weight must be a number between "
+        f"{smallest:g} and {largest:g}, and remove_edge removes an edge"
+    )
+
+
+def _checked(sources: Ends, targets: Ends, weights: ArrayLike | None, times: ArrayLike | None) -> EdgeBunch:
+    values = np.full(len(sources), np.nan)
+    if weights is not None:
+        given = np.array(weights)
+        if given.shape != (len(sources),) or given.dtype.kind not in "biuf":
+            raise ValueError(
+                f"weights must be a number for each of the {len(sources)} edges, got {given.dtype} of shape {given.shape}"
+            )
+        with np.errstate(over="ignore"):
+            values = given.astype(np.float64)
+        bad = ~(((values >= WEIGHT_RANGE[0]) & (values <= WEIGHT_RANGE[1])) | np.isnan(values))
+        if bad.any():
+            i = int(bad.argmax())
+            _refuse(sources[i], targets[i], given[i].item())
+    return EdgeBunch(sources, targets, values, _checked_times(times, len(sources)))
+
+
+def _checked_times(times: ArrayLike | None, count: int) -> NDArray[np.float64] | None:
+    if times is None:
+        return None
+    given = np.array(times)
+    if given.dtype.kind == "M":
+        raise TypeError("times must be numbers, got datetimes: pass array.astype('datetime64[s]').astype(float)")
+    if given.shape != (count,) or given.dtype.kind not in "iuf":
+        raise ValueError(
+            f"times must be a number for each of the {count} edges, got {given.dtype} of shape {given.shape}"
+        )
+    found = given.astype(np.float64)
+    if not np.isfinite(found).all():
+        raise ValueError(f"times must be finite numbers, got {found[~np.isfinite(found)][0]}")
+    return found

@@ -1,0 +1,125 @@
+"""Names of nodes that come and go."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Hashable, Iterator, Sequence
+from itertools import chain, takewhile
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from nx_fastonl.graph.names import IntegerNames
+
+__all__ = ["GrowingNames"]
+
+
+class GrowingNames:
+    """The names of the rows of a graph that changes. The row of a node that was removed is given to a later one.
+
+    Names that the graph began with stay as they are, in a range or in arrays. Only others take a Python object each.
+
+    Parameters
+    ----------
+    first : sequence of hashable
+        The names of the first rows.
+    find : callable
+        From one of these names to its row; to None from any other object.
+    """
+
+    def __init__(self, first: Sequence[Hashable], find: Callable[[Any], int | None]) -> None:
+        self._first, self._find_first = first, find
+        self._removed: set[int] = set()  # rows whose first node is gone
+        self._rows: dict[Hashable, int] = {}  # of nodes that came later
+        self._names: dict[int, Hashable] = {}  # the same by row
+        self._free: list[int] = []  # rows of removed nodes, which no other node has got yet
+        self.n_used = len(first)  # rows that a node has or had
+        self.n_joined = self.n_removals = 0
+        self._removals: dict[int, int] = {}  # which removal was the last of each row, in this order
+
+    def __len__(self) -> int:
+        return len(self._first) - len(self._removed) + len(self._rows)
+
+    def __iter__(self) -> Iterator[Hashable]:
+        kept = (node for u, node in enumerate(self._first) if u not in self._removed) if self._removed else self._first
+        return chain(kept, self._rows)
+
+    def __getitem__(self, row: int) -> Hashable:
+        found = self._names.get(row, self)
+        return self._first[row] if found is self else found
+
+    def at(self, rows: NDArray[np.integer]) -> list[Hashable]:
+        """The names of these rows."""
+        return [self[u] for u in rows.tolist()]
+
+    def rows(self) -> Sequence[int]:
+        """The rows of all nodes, in the order of iteration."""
+        if not self._removed and not self._rows:
+            return range(len(self._first))
+        return [*(u for u in range(len(self._first)) if u not in self._removed), *self._rows.values()]
+
+    def find(self, node: Any) -> int | None:
+        """The row of a node; None if it has none."""
+        try:
+            row = self._rows.get(node)
+        except TypeError:  # unhashable
+            return None
+        if row is None:
+            row = self._find_first(node)
+            if row is not None and row in self._removed:
+                row = None
+        return row
+
+    def find_integers(self, nodes: NDArray[np.int64]) -> NDArray[np.int64]:
+        """The rows of nodes that are integers; -1 for those that have none."""
+        if isinstance(self._first, range):
+            found = np.where((nodes >= 0) & (nodes < len(self._first)), nodes, -1)
+        elif isinstance(self._first, IntegerNames) and self._first.ascending and len(self._first):
+            values = self._first.values
+            found = np.minimum(np.searchsorted(values, nodes), len(values) - 1)
+            found = np.where(values[found] == nodes, found, -1)
+        else:
+            return self._find_each(nodes)
+        if self._removed:
+            found[np.isin(found, list(self._removed))] = -1
+        if self._rows:
+            others = np.flatnonzero(found < 0)
+            found[others] = self._find_each(nodes[others])
+        return found
+
+    def _find_each(self, nodes: NDArray[np.int64]) -> NDArray[np.int64]:
+        distinct, places = np.unique(nodes, return_inverse=True)
+        rows = [-1 if row is None else row for row in map(self.find, distinct.tolist())]
+        return np.array(rows, dtype=np.int64)[places]
+
+    def add(self, node: Hashable) -> int:
+        """Give a row to a node that has none."""
+        row = self._free[-1] if self._free else self.n_used
+        self._rows[node] = row
+        self._names[row] = node
+        if self._free:
+            self._free.pop()
+        else:
+            self.n_used += 1
+        self.n_joined += 1
+        return row
+
+    def remove(self, row: int) -> None:
+        """Take the row of a node away from it."""
+        if row in self._names:
+            del self._rows[self._names.pop(row)]
+        else:
+            self._removed.add(row)
+        self._free.append(row)
+        self.n_removals += 1
+        self._removals.pop(row, None)
+        self._removals[row] = self.n_removals
+
+    def removed_since(self, n_removals: int) -> list[int]:
+        """The rows whose node was removed after so many removals."""
+        recent = takewhile(lambda row: self._removals[row] > n_removals, reversed(self._removals))
+        return list(recent)
+
+    def free_rows(self) -> list[int]:
+        """Rows that belonged to nodes, and belong to none now."""
+        return self._free
