@@ -92,6 +92,16 @@ def _remove_abandoned(folder: Path, stem: str, now: float) -> None:
                 path.unlink()
 
 
+def sync_folder(folder: Path) -> None:
+    """Let the names of the files in a folder survive a power failure, where the system can promise that."""
+    with suppress(OSError):  # Windows opens no folders
+        handle = os.open(folder, os.O_RDONLY)
+        try:
+            os.fsync(handle)
+        finally:
+            os.close(handle)
+
+
 @contextmanager
 def errors_name(path: Path | str) -> Iterator[None]:
     """Errors of the operating system name this file, not a temporary one or none."""

@@ -24,7 +24,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from nx_fastonl._lib.checks import shortened
-from nx_fastonl._lib.files import ABANDONED_AFTER, errors_name, write_file
+from nx_fastonl._lib.files import ABANDONED_AFTER, errors_name, sync_folder, write_file
 
 __all__ = [
     "Content",
@@ -106,7 +106,7 @@ def write_folder(path: Path, kind: str, version: int, content: Content) -> str:
                     entries[name] = {"file": file.name, **_entry(plain, _write_array(streams[-1], plain))}
                 for stream in streams:  # after all were written: the system then needs few steps for all of them
                     os.fsync(stream.fileno())
-            _sync(folder)
+            sync_folder(folder)
             own = {name: entries[name] for name in content.arrays}
             fingerprint = _fingerprint(kind, content.details, own)
             manifest = {
@@ -129,7 +129,7 @@ def write_folder(path: Path, kind: str, version: int, content: Content) -> str:
                     with suppress(OSError):
                         folder.rmdir()
             raise
-        _sync(folder)
+        sync_folder(folder)
         _remove(folder, old, keep={file.name for file in written})
     return fingerprint
 
@@ -211,16 +211,6 @@ def _write_array(stream: BinaryIO, array: NDArray[Any]) -> str:
         stream.write(block)
     stream.flush()
     return checksum.hexdigest()
-
-
-def _sync(folder: Path) -> None:
-    """Let the names of the files in a folder survive a power failure, where the system can promise that."""
-    with suppress(OSError):  # Windows opens no folders
-        handle = os.open(folder, os.O_RDONLY)
-        try:
-            os.fsync(handle)
-        finally:
-            os.close(handle)
 
 
 def _old_files(folder: Path, path: Path, kind: str) -> list[str]:

@@ -75,7 +75,7 @@ def test_saving_again_takes_the_place_of_what_was_saved(tmp_path):
     assert (old.content.arrays["numbers"] == 1).all()  # what is mapped stays
 
 
-@pytest.mark.parametrize("step", ["_write_array", "_sync", "write_file"])
+@pytest.mark.parametrize("step", ["_write_array", "sync_folder", "write_file"])
 @pytest.mark.parametrize("is_new", [True, False])
 @pytest.mark.parametrize("error", [OSError(errno.ENOSPC, "No space left on device"), KeyboardInterrupt()])
 def test_an_error_or_an_interrupt_leaves_what_was_there(tmp_path, monkeypatch, step, is_new, error):
