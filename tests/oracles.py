@@ -6,6 +6,7 @@ import io
 import math
 import operator
 import re
+import zlib
 from collections import deque
 
 import networkx as nx
@@ -490,3 +491,27 @@ def graph_of_table(text, delimiter, directed=False, width=3):
         if not directed and u != v:
             W[v, u] += float(weight[0]) if weight else 1.0
     return nodes, W
+
+
+def journal_of(content):
+    """The whole records of a journal, where they end, and whether what follows is no more than a crash leaves."""
+    n_token = int.from_bytes(content[12:16], "little")
+    header = content[: 16 + n_token]
+    header_crc = zlib.crc32(header)
+    if content[:8] != b"nxfo-log" or content[8:12] != _le(1) or content[len(header) :][:4] != _le(header_crc):
+        return [], 0, False
+    payloads, at = [], len(header) + 4
+    while True:
+        head, rest = content[at : at + 12], content[at + 12 :]
+        length, payload_crc = (int.from_bytes(head[i : i + 4], "little") for i in (0, 4))
+        check = zlib.crc32(at.to_bytes(8, "little") + head[:8], header_crc)
+        is_record = len(head) == 12 and head[8:] == _le(check or 1)
+        payload, after = (rest[:length], rest[length:]) if is_record else (b"", rest)
+        if not is_record or len(payload) < length or zlib.crc32(payload) != payload_crc:
+            return payloads, at, not any(after)
+        payloads.append(payload)
+        at += 12 + length
+
+
+def _le(number):
+    return number.to_bytes(4, "little")

@@ -8,6 +8,7 @@ from tests.fuzz.entries.certificates import certificates
 from tests.fuzz.entries.command_line import command_line
 from tests.fuzz.entries.conversion import conversion
 from tests.fuzz.entries.edge_files import edge_files
+from tests.fuzz.entries.journals import journals
 from tests.fuzz.entries.kernels import kernels
 from tests.fuzz.entries.learners import learners
 from tests.fuzz.entries.pagerank import pagerank
@@ -27,6 +28,7 @@ ENTRIES = {
     "command-line": command_line,
     "pickles": pickles,
     "saved": saved,
+    "journals": journals,
     "interrupts": interrupts,
     "injections": injections,
 }
