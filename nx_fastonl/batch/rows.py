@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from nx_fastonl._lib.progress import with_progress
-from nx_fastonl.graph.csr import CSRGraph
+from nx_fastonl.graph.base import RowGraph
 
 if TYPE_CHECKING:
     from scipy import sparse
@@ -22,13 +22,18 @@ ROWS_PER_TASK = 16
 Row = tuple[NDArray[np.int32], NDArray[np.float64]]
 
 
-def rows_of(graph: CSRGraph, nodes: Any, name: str) -> Sequence[int]:
+def rows_of(graph: RowGraph, nodes: Any, name: str) -> Sequence[int]:
     """The rows of a collection of nodes, by default of all nodes."""
     if nodes is None:
-        return range(len(graph))
+        return graph.node_rows()
+    return graph.rows_of(checked_nodes(graph, nodes, name))
+
+
+def checked_nodes(graph: RowGraph, nodes: Any, name: str) -> list[Any]:
+    """The nodes of a collection, which need not be in the graph."""
     if nodes in graph or isinstance(nodes, str) or not isinstance(nodes, Iterable):
         raise TypeError(f"{name} must be a collection of nodes; for one node pass [{nodes!r}]")
-    return graph.rows_of(nodes)
+    return list(nodes)
 
 
 def largest_by_column(columns: NDArray[np.int32], values: NDArray[np.float64], top_k: int | None) -> Row:

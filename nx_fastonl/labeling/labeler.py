@@ -7,8 +7,8 @@ import math
 import os
 import random
 import threading
-from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
-from contextlib import nullcontext
+from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping
+from contextlib import contextmanager, nullcontext
 from itertools import islice
 from pathlib import Path
 from typing import Any, Literal, NamedTuple, Unpack
@@ -22,8 +22,9 @@ from nx_fastonl._lib.folders import DamagedError
 from nx_fastonl._lib.plain import from_json, to_json
 from nx_fastonl._lib.progress import in_batches, with_progress
 from nx_fastonl._lib.seeds import as_seed
-from nx_fastonl.batch.rows import rows_of
-from nx_fastonl.graph.convert import as_csr_graph
+from nx_fastonl.batch.rows import checked_nodes, rows_of
+from nx_fastonl.graph.base import ChangingGraph
+from nx_fastonl.graph.convert import as_row_graph
 from nx_fastonl.graph.csr import CSRGraph
 from nx_fastonl.labeling.certificates import CertifiedLabel
 from nx_fastonl.labeling.compatibility import Compatibility
@@ -53,7 +54,7 @@ STREAM_BATCH = 2048
 class _Arrived(NamedTuple):
     """Nodes of a stream that were predicted and learned; `probabilities` as in `Answers`."""
 
-    rows: list[int]
+    nodes: list[Hashable]
     truth: list[Hashable]
     predicted: list[Any]
     probabilities: NDArray[np.float64] | None
@@ -205,14 +206,21 @@ class OnlineNodeLabeler:
         **options: Unpack[LabelerOptions],
     ) -> None:
         check_options(method, options)
-        self._graph, arrows = undirected_for(method, as_csr_graph(G, weight), direction)
+        if isinstance(G, ChangingGraph) and weight is None:
+            raise ValueError(
+                "weight=None would ignore weights, and a model on a graph that changes follows them: give the graph no "
+                "weights, as DynamicGraph(G, weight=None) does, or pass graph.freeze()"
+            )
+        self._given_graph = G if isinstance(G, ChangingGraph) else None
+        self._graph, arrows = undirected_for(method, as_row_graph(G, weight), direction)
         if predict not in ("argmax", "sample"):
             raise ValueError(f'predict must be "argmax" or "sample", got {predict!r}')
         self._seed = as_seed(seed)
         self._given = [] if classes is None else distinct_labels(classes)
         self._samples = predict == "sample"
-        history = LabelHistory(len(self._graph), len(self._given))
-        learner = make_learner(self._graph, arrows, history, kernel, smoothness, method, self._seed, options)
+        with self._graph.reading():
+            history = LabelHistory(len(self._graph), len(self._given))
+            learner = make_learner(self._graph, arrows, history, kernel, smoothness, method, self._seed, options)
         self._kernel, self._method = kernel_of(method, kernel), method
         self._weight, self._direction = weight, direction
         self._graph_path = G.path if isinstance(G, CSRGraph) else None
@@ -222,7 +230,7 @@ class OnlineNodeLabeler:
 
     def __repr__(self) -> str:
         kernel = f", kernel={self._kernel!r}" if self._method in KERNEL_METHODS else ""
-        learned = f"{self.n_learned} of {len(self._graph)} nodes learned"
+        learned = f"{self.n_learned} of {self._graph.number_of_nodes()} nodes learned"
         arrows = ", with arrows" if getattr(self._knowledge.learner, "arrows", None) is not None else ""
         return f"OnlineNodeLabeler(method={self._method!r}{kernel}): {len(self.classes)} labels, {learned}{arrows}"
 
@@ -238,9 +246,9 @@ class OnlineNodeLabeler:
         return tuple(self._knowledge.classes)
 
     @property
-    def graph(self) -> CSRGraph:
-        """The graph that the model learns on; of a directed one, W + W^T."""
-        return self._graph
+    def graph(self) -> Any:
+        """The graph that the model learns on; of a directed one that cannot change, W + W^T."""
+        return self._graph if self._given_graph is None else self._given_graph
 
     @property
     def calibrated(self) -> bool:
@@ -252,11 +260,20 @@ class OnlineNodeLabeler:
         """The number of nodes whose label was learned."""
         return self._knowledge.n_learned
 
+    @contextmanager
+    def _present(self) -> Iterator[Knowledge]:
+        """What was learned, after it has caught up with the graph, which does not change meanwhile."""
+        with self._graph.reading():
+            knowledge = self._knowledge
+            knowledge.learner.follow()
+            yield knowledge
+
     @property
     def labels(self) -> dict[Any, Any]:
         """The labels learned: ``{node: label}``, in the order in which the nodes were learned."""
-        rows, labels = self._knowledge.learned()
-        return dict(zip(map(self._graph.nodes.__getitem__, rows), labels, strict=True))
+        with self._present() as knowledge:
+            rows, labels = knowledge.learned()
+            return dict(zip(map(self._graph.nodes.__getitem__, rows), labels, strict=True))
 
     @property
     def weights(self) -> dict[str, float]:
@@ -420,6 +437,7 @@ class OnlineNodeLabeler:
                 "_method": settings["method"],
                 "_weight": settings["weight"],
                 "_direction": settings["direction"],
+                "_given_graph": None,
                 "_graph_path": found.graph_path,
                 "_knowledge": restored_knowledge(found.learner, classes),
             }
@@ -456,15 +474,15 @@ class OnlineNodeLabeler:
         >>> model.fit({0: "Mr. Hi", 33: "Officer"}).predict_one(8)
         'Officer'
         """
-        knowledge = self._knowledge
-        u = self._graph.index(node)
-        if self._samples:
-            y = knowledge.learner.draw(u, self._draw(u, knowledge.n_learned))
-        else:
-            y = knowledge.learner.best(u)
-            if y is None:
-                y = self._guess(u, knowledge.n_learned, knowledge.learner.k)
-        return knowledge.label(y)
+        with self._present() as knowledge:
+            u = self._graph.index(node)
+            if self._samples:
+                y = knowledge.learner.draw(u, self._draw(u, knowledge.n_learned))
+            else:
+                y = knowledge.learner.best(u)
+                if y is None:
+                    y = self._guess(u, knowledge.n_learned, knowledge.learner.k)
+            return knowledge.label(y)
 
     def predict_many(self, nodes: Iterable[Hashable] | None = None, *, progress: bool = False) -> list[Any]:
         """The predicted labels of these nodes, in the same order.
@@ -497,19 +515,39 @@ class OnlineNodeLabeler:
         >>> model.predict_many([1, 8])
         ['Mr. Hi', 'Officer']
         """
-        knowledge = self._knowledge
-        learner, n_learned = knowledge.learner, knowledge.n_learned
-        predicted: list[Any] = []
-        for batch in in_batches(rows_of(self._graph, nodes, "nodes"), STREAM_BATCH, progress, "node"):
+
+
+        def predict(knowledge: Knowledge, rows: NDArray[np.int32]) -> list[Any]:
+            learner, n_learned = knowledge.learner, knowledge.n_learned
             if self._samples:
-                draws = (learner.draw(u, self._draw(u, n_learned)) for u in batch)
+                draws = (learner.draw(u, self._draw(u, n_learned)) for u in rows.tolist())
                 found = np.array([-1 if y is None else y for y in draws], dtype=np.int32)
             else:
-                found = learner.best_of_each(np.array(batch, dtype=np.int32))
+                found = learner.best_of_each(rows)
                 for i in np.flatnonzero(found < 0).tolist():
-                    found[i] = self._guess(batch[i], n_learned, learner.k)
-            predicted += knowledge.labels(found)
-        return predicted
+                    found[i] = self._guess(int(rows[i]), n_learned, learner.k)
+            return knowledge.labels(found)
+
+        return [label for batch in self._ask(nodes, predict, progress) for label in batch]
+
+    def _ask(
+        self,
+        nodes: Iterable[Hashable] | None,
+        answer: Callable[[Knowledge, NDArray[np.int32]], Any],
+        progress: bool = False,
+    ) -> list[Any]:
+        """Answers about some nodes, by default all, batch by batch. The graph may change between two batches."""
+        graph = self._graph
+        if graph.can_change:
+            items = list(graph.nodes) if nodes is None else checked_nodes(graph, nodes, "nodes")
+        else:
+            items = rows_of(graph, nodes, "nodes")
+        answers = []
+        for batch in in_batches(items, STREAM_BATCH, progress, "node"):
+            with self._present() as knowledge:
+                rows = graph.rows_of(batch) if graph.can_change else batch
+                answers.append(answer(knowledge, np.array(rows, dtype=np.int32)))
+        return answers
 
     def predict_proba_one(self, node: Hashable) -> dict[Any, float]:
         """The learner's distribution over the labels known, from which ``predict="sample"`` draws.
@@ -543,9 +581,9 @@ class OnlineNodeLabeler:
         >>> {label: round(probability, 2) for label, probability in model.predict_proba_one(8).items()}
         {'Mr. Hi': 0.21, 'Officer': 0.79}
         """
-        knowledge = self._knowledge
-        probabilities = knowledge.learner.probabilities(self._graph.index(node))
-        return dict(zip(knowledge.classes, probabilities.tolist(), strict=False))  # a thread may add a label
+        with self._present() as knowledge:
+            probabilities = knowledge.learner.probabilities(self._graph.index(node))
+            return dict(zip(knowledge.classes, probabilities.tolist(), strict=False))  # a thread may add a label
 
     def predict_proba_many(
         self, nodes: Iterable[Hashable] | None = None, *, progress: bool = False
@@ -584,10 +622,8 @@ class OnlineNodeLabeler:
         >>> model.classes, model.predict_proba_many([1, 8]).round(2).tolist()
         (('Mr. Hi', 'Officer'), [[0.83, 0.17], [0.21, 0.79]])
         """
-        learner = self._knowledge.learner
-        k = learner.k  # read once: another thread may add a label meanwhile
-        batches = in_batches(rows_of(self._graph, nodes, "nodes"), STREAM_BATCH, progress, "node")
-        found = [learner.probabilities_of_each(np.array(batch, dtype=np.int32), k) for batch in batches]
+        k = self._knowledge.learner.k  # read once: another thread may add a label meanwhile
+        found = self._ask(nodes, lambda knowledge, rows: knowledge.learner.probabilities_of_each(rows, k), progress)
         return np.concatenate([np.zeros((0, k)), *found])
 
     def predict_set_one(self, node: Hashable, coverage: float = 0.9) -> set[Any]:
@@ -631,7 +667,7 @@ class OnlineNodeLabeler:
         >>> sorted(model.predict_set_one(9, coverage=0.95))
         ['Mr. Hi', 'Officer']
         """
-        return self._prediction_sets([self._graph.index(node)], coverage, progress=False)[0]
+        return self._prediction_sets([self._known(node)], coverage, progress=False)[0]
 
     def predict_set_many(
         self, nodes: Iterable[Hashable] | None = None, coverage: float = 0.9, *, progress: bool = False
@@ -671,7 +707,7 @@ class OnlineNodeLabeler:
         >>> [sorted(labels) for labels in model.predict_set_many([7, 9], coverage=0.95)]
         [['Mr. Hi'], ['Mr. Hi', 'Officer']]
         """
-        return self._prediction_sets(rows_of(self._graph, nodes, "nodes"), coverage, progress)
+        return self._prediction_sets(nodes, coverage, progress)
 
     def certify_one(self, node: Hashable, *, max_operations: int = 1_000_000) -> CertifiedLabel:
         """The label that the exact kernel gives to `node`, if that can be proved.
@@ -713,7 +749,7 @@ class OnlineNodeLabeler:
         >>> answer.label, answer.certain, answer.error < answer.margin
         ('Officer', True, True)
         """
-        return self._certify([self._graph.index(node)], max_operations, progress=False)[0]
+        return self._certify([self._known(node)], max_operations, progress=False)[0]
 
     def certify_many(
         self,
@@ -756,7 +792,7 @@ class OnlineNodeLabeler:
         >>> [answer.certain for answer in model.certify_many([1, 8])]
         [True, True]
         """
-        return self._certify(rows_of(self._graph, nodes, "nodes"), max_operations, progress)
+        return self._certify(nodes, max_operations, progress)
 
     def learn_one(self, node: Hashable, label: Hashable, *, overwrite: bool = False) -> None:
         """Learn the label of a node.
@@ -790,16 +826,19 @@ class OnlineNodeLabeler:
         >>> model.labels, model.classes
         ({0: 'b'}, ('a', 'b'))
         """
-        u, plain = self._graph.index(node), checked_label(node, label)
+        self._known(node)
+        plain = checked_label(node, label)
 
-        def learn(knowledge: Knowledge, entries: list[LabelEntry]) -> int | None:
+        def learn(knowledge: Knowledge, rows: list[int], entries: list[LabelEntry]) -> int | None:
+            u = rows[0]
             if not overwrite and knowledge.label_of(u) is not None:
                 return u
             knowledge.learner.learn(u, int(knowledge.numbers(entries)[0]))
             return None
 
-        if self._change([u], [plain], learn) is not None:
-            raise ValueError(f"{self._learned_before(u)}; learn_one(..., overwrite=True) replaces that")
+        again = self._change([node], [plain], learn)
+        if again is not None:
+            raise ValueError(f"{self._learned_before(again)}; learn_one(..., overwrite=True) replaces that")
 
     def learn_many(self, labels: Labels) -> OnlineNodeLabeler:
         """Learn a set of labels at once, in addition to what was learned before.
@@ -852,8 +891,9 @@ class OnlineNodeLabeler:
     ) -> None:
         """Learn these labels, all or none, by this call of the learner."""
         new_labels: dict[int, Hashable] = {}
+        nodes: list[Hashable] = []
         for node, label in label_stream(labels, self._graph)[0]:
-            u = self._graph.index(node)
+            u = self._known_row(node)
             if is_missing(label):
                 continue
             plain = checked_label(node, label)
@@ -861,15 +901,16 @@ class OnlineNodeLabeler:
                 both = f"{shortened(new_labels[u])} and {shortened(plain)}"
                 raise ValueError(f"node {shortened(node)} is given twice, with labels {both}")
             new_labels[u] = plain
-        rows = np.array(list(new_labels), dtype=np.int32)
+            nodes.append(node)
 
-        def learn(knowledge: Knowledge, entries: list[LabelEntry]) -> int | None:
-            again = knowledge.first_learned(rows)
+        def learn(knowledge: Knowledge, rows: list[int], entries: list[LabelEntry]) -> int | None:
+            new_rows = np.array(rows, dtype=np.int32)
+            again = knowledge.first_learned(new_rows)
             if again is None:
-                learn_many(knowledge.learner, rows, knowledge.numbers(entries))
+                learn_many(knowledge.learner, new_rows, knowledge.numbers(entries))
             return again
 
-        again = self._change(list(new_labels), list(new_labels.values()), learn)
+        again = self._change(nodes, list(new_labels.values()), learn)
         if again is not None:
             raise ValueError(self._learned_before(again))
 
@@ -906,9 +947,10 @@ class OnlineNodeLabeler:
         >>> model.labels
         {0: 'a'}
         """
-        u = self._graph.index(node)
+        self._known(node)
 
-        def forget(knowledge: Knowledge, _: list[LabelEntry]) -> int | None:
+        def forget(knowledge: Knowledge, rows: list[int], _: list[LabelEntry]) -> int | None:
+            u = rows[0]
             if knowledge.label_of(u) is None:
                 return u
             if knowledge.n_learned == 1:
@@ -917,7 +959,7 @@ class OnlineNodeLabeler:
                 knowledge.learner.forget(u)
             return None
 
-        if self._change([], [], forget) is not None:
+        if self._change([node], [], forget) is not None:
             raise ValueError(f"node {shortened(node)} was not learned, so there is nothing to forget")
 
     def fit(self, labels: Labels, *, class_prior: Mapping[Hashable, float] | None = None) -> OnlineNodeLabeler:
@@ -1023,11 +1065,10 @@ class OnlineNodeLabeler:
         >>> model.reached([1, 2])
         [True, False]
         """
-        rows = np.array(rows_of(self._graph, nodes, "nodes"), dtype=np.int32)
-        found = self._knowledge.learner.reached(rows)
-        if found is None:
+        answers = self._ask(nodes, lambda knowledge, rows: knowledge.learner.reached(rows))
+        if any(found is None for found in answers):
             raise ValueError(f'method {self._method!r} does not tell which nodes labels reach; method="adaptive" does')
-        return [bool(is_reached) for is_reached in found]
+        return [bool(is_reached) for found in answers for is_reached in found]
 
     def run(self, labels: Labels, *, progress: bool = False) -> LabelSequence:
         """Predict the label of each arriving node, then learn its true label.
@@ -1074,7 +1115,7 @@ class OnlineNodeLabeler:
         graph = self._graph
         pairs, total = label_stream(labels, graph)
         plain = PlainLabels()
-        rows: list[int] = []
+        nodes: list[Hashable] = []
         truth: list[Hashable] = []
         predicted: list[Any] = []
         probabilities: list[NDArray[np.float64]] = []
@@ -1087,12 +1128,11 @@ class OnlineNodeLabeler:
                 is_over = len(batch) < STREAM_BATCH
             finally:  # what has arrived is learned, even if the next of an iterator raises
                 arrived = self._run_batch(batch, plain)
-            rows += arrived.rows
+            nodes += arrived.nodes
             truth += arrived.truth
             predicted += arrived.predicted
             if arrived.probabilities is not None:
                 probabilities.append(arrived.probabilities)
-        nodes = rows if isinstance(graph.nodes, range) else map(graph.nodes.__getitem__, rows)
         answers = (tuple(predicted), tuple(nodes), tuple(truth))
         if not probabilities:
             return LabelSequence(*answers)
@@ -1112,26 +1152,33 @@ class OnlineNodeLabeler:
     def _run_whole(self, batch: list[tuple[Hashable, Any]], plain: PlainLabels) -> _Arrived:
         """The same for good pairs; a bad one raises before any is learned."""
         nodes, labels = [node for node, _ in batch], [label for _, label in batch]
-        rows, truth = self._graph.rows_of(nodes), plain.of(nodes, labels)
+        truth = plain.of(nodes, labels)
+        with self._graph.reading():
+            given = self._graph.rows_of(nodes)
         if None in truth:
-            rows = [u for u, label in zip(rows, truth, strict=True) if label is not None]
+            given = [u for u, label in zip(given, truth, strict=True) if label is not None]
+            nodes = [node for node, label in zip(nodes, truth, strict=True) if label is not None]
             truth = [label for label in truth if label is not None]
-        if len(set(rows)) < len(rows):
+        if len(set(given)) < len(given):
             raise ValueError("a node is given twice")
+        if not isinstance(self._graph.nodes, range):
+            nodes = list(map(self._graph.nodes.__getitem__, given))
+        else:
+            nodes = list(given)
         predicted: list[Any] = []
         probabilities: NDArray[np.float64] | None = None
 
-        def run(knowledge: Knowledge, entries: list[LabelEntry]) -> int | None:
+        def run(knowledge: Knowledge, rows: list[int], entries: list[LabelEntry]) -> int | None:
             nonlocal predicted, probabilities
             again = knowledge.first_learned(np.array(rows, dtype=np.int32))
             if again is None:
                 predicted, probabilities = self._predict_and_learn(knowledge, rows, entries)
             return again
 
-        again = self._change(rows, truth, run)
+        again = self._change(nodes, truth, run)
         if again is not None:
             raise ValueError(self._learned_before(again))
-        return _Arrived(rows, truth, predicted, probabilities)
+        return _Arrived(nodes, truth, predicted, probabilities)
 
     def _predict_and_learn(
         self, knowledge: Knowledge, rows: list[int], entries: list[LabelEntry]
@@ -1148,25 +1195,41 @@ class OnlineNodeLabeler:
 
     def _change(
         self,
-        rows: list[int],
+        nodes: list[Hashable],
         labels: list[Hashable],
-        commit: Callable[[Knowledge, list[LabelEntry]], int | None],
+        commit: Callable[[Knowledge, list[int], list[LabelEntry]], int | None],
     ) -> int | None:
-        """Call `commit` with what was learned and the entries of the labels, one thread at a time; return its answer.
+        """Call `commit` with what was learned, the rows of the nodes and the entries of the labels; return its answer.
 
-        Looking up a label runs code of the caller, as does naming a node in a message. So neither is done with the lock
-        held: `commit` returns the row of a node that is in the way.
+        One thread at a time does so, while the graph does not change. Looking up a label runs code of the caller, as
+        does naming a node in a message. So neither is done with the lock held: `commit` returns the row of a node that
+        is in the way.
         """
         self._check_not_changing()
+        graph = self._graph
+        rows = [] if graph.can_change else graph.rows_of(nodes)
         while True:
             knowledge = self._knowledge
             if self._given:
-                entries = [self._checked_entry(knowledge, u, label) for u, label in zip(rows, labels, strict=True)]
+                entries = [self._checked_entry(knowledge, *pair) for pair in zip(nodes, labels, strict=False)]
             else:
                 entries = list(map(knowledge.entry, labels))
-            with self._lock:
-                if knowledge is self._knowledge:  # else `fit` has replaced it meanwhile
-                    return commit(knowledge, entries)
+            with graph.reading():
+                if graph.can_change:
+                    rows = graph.rows_of(nodes)
+                with self._lock:
+                    if knowledge is self._knowledge:  # else `fit` has replaced it meanwhile
+                        knowledge.learner.follow()
+                        return commit(knowledge, rows, entries)
+
+    def _known(self, node: Hashable) -> Hashable:
+        """The node, which must be in the graph."""
+        self._known_row(node)
+        return node
+
+    def _known_row(self, node: Hashable) -> int:
+        with self._graph.reading():
+            return self._graph.index(node)
 
     def _check_not_changing(self) -> None:
         """Raise where this thread is changing the model already: where a signal handler runs meanwhile."""
@@ -1175,37 +1238,44 @@ class OnlineNodeLabeler:
                 "this model is being changed by the same thread; a signal handler cannot change or save it"
             )
 
-    def _certify(self, rows: Sequence[int], max_operations: int, progress: bool) -> list[CertifiedLabel]:
+    def _certify(
+        self, nodes: Iterable[Hashable] | None, max_operations: int, progress: bool
+    ) -> list[CertifiedLabel]:
         check_whole("max_operations", max_operations, least=0)
+        graph = self._graph
+        listed = list(graph.nodes) if nodes is None else checked_nodes(graph, nodes, "nodes")
         answers = []
-        for u in with_progress(rows, len(rows), progress, "node"):
-            with self._lock:
+        for node in with_progress(listed, len(listed), progress, "node"):
+            with graph.reading(), self._lock:
                 knowledge = self._knowledge
-                found = knowledge.learner.certify(u, int(max_operations))
+                knowledge.learner.follow()
+                found = knowledge.learner.certify(graph.index(node), int(max_operations))
             if found is None:
                 raise ValueError(f'method {self._method!r} gives no certificates; method="fastonl" does')
             answers.append(CertifiedLabel(knowledge.label(found.label), *found[1:]))
         return answers
 
-    def _prediction_sets(self, rows: Sequence[int], coverage: float, progress: bool) -> list[set[Any]]:
+    def _prediction_sets(
+        self, nodes: Iterable[Hashable] | None, coverage: float, progress: bool
+    ) -> list[set[Any]]:
         coverage = check_fraction("coverage", coverage)
-        knowledge = self._knowledge
-        sets: list[set[Any]] = []
-        for batch in in_batches(rows, STREAM_BATCH, progress, "node"):
-            found = knowledge.learner.prediction_sets(np.array(batch, dtype=np.int32), coverage)
+
+        def find_sets(knowledge: Knowledge, rows: NDArray[np.int32]) -> list[set[Any]]:
+            found = knowledge.learner.prediction_sets(rows, coverage)
             if found is None:
                 raise ValueError(f'method {self._method!r} has no prediction sets; method="adaptive" has')
-            sets += [set(knowledge.labels(numbers)) for numbers in found]
-        return sets
+            return [set(knowledge.labels(numbers)) for numbers in found]
+
+        return [labels for sets in self._ask(nodes, find_sets, progress) for labels in sets]
 
     def _learned_before(self, u: int) -> str:
         return f"node {shortened(self._graph.nodes[u])} was learned before, as {shortened(self._knowledge.label_of(u))}"
 
-    def _checked_entry(self, knowledge: Knowledge, u: int, label: Hashable) -> LabelEntry:
+    def _checked_entry(self, knowledge: Knowledge, node: Hashable, label: Hashable) -> LabelEntry:
         entry = knowledge.find(label)
         if entry is None:
             raise ValueError(
-                f"label {shortened(label)} of node {shortened(self._graph.nodes[u])} is not one of the classes: "
+                f"label {shortened(label)} of node {shortened(node)} is not one of the classes: "
                 f"{a_few(self._given)}"
             )
         return entry

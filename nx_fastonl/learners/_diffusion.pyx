@@ -898,11 +898,16 @@ cdef void place_source(
 
 
 cdef void renew_allowance(SystemView system, DiffusionStore store, node_t u) noexcept nogil:
-    """Set the allowance of node u, whose row has changed, in all blocks in which it has a slot."""
-    cdef Py_ssize_t block
+    """Set the allowance of node u, whose row has changed, in all blocks. Lanes in which it may be active are unsettled."""
+    cdef Py_ssize_t block, j
+    cdef int32_t slot
     for block in range(store.slots.shape[1]):
-        if store.slots[u, block].index != 0:
+        slot = store.slots[u, block].index
+        if slot != 0:
             store.slots[u, block].allowance = allowance_of(system, store, u)
+            for j in range(store.width):
+                if (store.residuals32[slot, j] if store.single else store.residuals64[slot, j]) != 0.0:
+                    store.unsettled[block * store.width + j] = True
 
 
 @cython.final

@@ -54,6 +54,7 @@ class Learner(ABC):
     history: LabelHistory
     lock: threading.RLock
     calibrated = False
+    _is_following = False
     _followed: Hashable = 0  # the version of the graph that all is right for
 
     @property
@@ -78,12 +79,18 @@ class Learner(ABC):
         with self.lock:
             if self._followed == graph.version:  # another thread did it
                 return
-            self.history.add_rows(len(graph))
-            self.catch_up()
-            for u in graph.nodes.removed_since(self.history.n_removals):
-                if self.history.label_of(u) is not None:
-                    self.forget(u)
-            self.begin()
+            if self._is_following:
+                raise RuntimeError("this model is catching up with its graph; a signal handler cannot use it meanwhile")
+            self._is_following = True
+            try:
+                self.history.add_rows(len(graph))
+                self.catch_up()
+                for u in graph.nodes.removed_since(self.history.n_removals):
+                    if self.history.label_of(u) is not None:
+                        self.forget(u)
+                self.begin()
+            finally:
+                self._is_following = False
 
     @abstractmethod
     def catch_up(self) -> None:

@@ -325,5 +325,7 @@ def _least_allowance(kernel: GraphKernel) -> float:
     about it, and pushing other nodes more finely than hubs costs much and proves nothing. This allows every node about
     as much as the normalised Laplacian allows a node with an average number of neighbours.
     """
+    if kernel.slowness == 0.0:
+        return 0.0
     largest = float(kernel.graph.neighbor_counts(slice(None)).max(initial=0))
     return min(largest, kernel.graph.n_entries / kernel.n * kernel.slowness)
