@@ -34,9 +34,12 @@ def as_csr_graph(G: Any, weight: str | None = "weight") -> CSRGraph:
     )
 
 
-def as_row_graph(G: Any, weight: str | None = "weight") -> RowGraph:
-    """The same, but of a DynamicGraph its rows, which are not copied: for computations that are local."""
-    if isinstance(G, ChangingGraph) and (weight is not None or G.rows.weights is None):
+def as_row_graph(G: Any, weight: str | None = "weight", *, in_order: bool = False) -> RowGraph:
+    """The same, but of a DynamicGraph its rows, which are not copied: for computations that are local.
+
+    With `in_order`, arrays come or go in the order of the nodes, which rows that are used again do not keep.
+    """
+    if isinstance(G, ChangingGraph) and not in_order and (weight is not None or G.rows.weights is None):
         return G.rows
     return as_csr_graph(G, weight)
 

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from nx_fastonl._lib.checks import WEIGHT_RANGE, Unknown, a_few, shortened
-from nx_fastonl.graph.csr import CSRGraph
+from nx_fastonl.graph.base import RowGraph
 
 # The rows and values of a sparse vector over the nodes.
 SparseVector = tuple[NDArray[np.intp], NDArray[np.float64]]
@@ -22,7 +22,7 @@ Masses = Mapping[Hashable, float] | NDArray[np.floating]
 NODE_KINDS = "iuOUST"
 
 
-def sparse_vector(graph: CSRGraph, masses: Masses, name: str, unknown: Unknown = "error") -> SparseVector:
+def sparse_vector(graph: RowGraph, masses: Masses, name: str, unknown: Unknown = "error") -> SparseVector:
     """Rows and values of a {node: mass} dict or a float array that holds some mass and nothing negative."""
     if isinstance(masses, np.ndarray):
         return _from_array(graph, masses, name)
@@ -53,19 +53,19 @@ def sparse_vector(graph: CSRGraph, masses: Masses, name: str, unknown: Unknown =
     return np.array(list(vector)), np.array(list(vector.values()))
 
 
-def distribution(graph: CSRGraph, masses: Masses, name: str, unknown: Unknown = "error") -> SparseVector:
+def distribution(graph: RowGraph, masses: Masses, name: str, unknown: Unknown = "error") -> SparseVector:
     rows, values = sparse_vector(graph, masses, name, unknown)
     return rows, values / values.sum()
 
 
-def dense_vector(graph: CSRGraph, rows: NDArray[np.integer], values: NDArray[np.float64]) -> NDArray[np.float64]:
+def dense_vector(graph: RowGraph, rows: NDArray[np.integer], values: NDArray[np.float64]) -> NDArray[np.float64]:
     """The values in the order of all rows, 0 elsewhere."""
     vector = np.zeros(len(graph))
     vector[rows] = values
     return vector
 
 
-def holds_weights(graph: CSRGraph, array: NDArray[Any], name: str) -> bool:
+def holds_weights(graph: Any, array: NDArray[Any], name: str) -> bool:
     """Whether an array is a weight for each node (floats), or names nodes. What could be either is an error."""
     kind, covers = array.dtype.kind, array.shape == (len(graph),)
     if isinstance(array, np.ma.MaskedArray):
@@ -90,7 +90,7 @@ def holds_weights(graph: CSRGraph, array: NDArray[Any], name: str) -> bool:
     )
 
 
-def _from_array(graph: CSRGraph, masses: NDArray[Any], name: str) -> SparseVector:
+def _from_array(graph: RowGraph, masses: NDArray[Any], name: str) -> SparseVector:
     if isinstance(masses, np.ma.MaskedArray):
         raise ValueError(_masked(name, "pass array.filled(0.0)"))
     values = np.array(masses)  # copied first: then nobody can change what was checked

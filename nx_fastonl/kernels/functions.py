@@ -13,7 +13,7 @@ from scipy import sparse
 from nx_fastonl._lib.checks import check_count, check_jobs, check_positive, shortened
 from nx_fastonl.batch.rows import Row, largest_by_column, rows_of, stack_rows
 from nx_fastonl.graph._dicts import dict_from_arrays
-from nx_fastonl.graph.convert import as_csr_graph
+from nx_fastonl.graph.convert import as_csr_graph, as_row_graph
 from nx_fastonl.graph.vectors import dense_vector
 from nx_fastonl.kernels.graph_kernel import GraphKernel
 from nx_fastonl.kernels.table import KernelParameters
@@ -121,7 +121,7 @@ def kernel_column(
 
     Parameters
     ----------
-    G : nx.Graph, scipy sparse array or CSRGraph
+    G : nx.Graph, scipy sparse array, CSRGraph or DynamicGraph
         Undirected: of a directed one, pass `CSRGraph.without_arrows`. The conversion of an nx.Graph is kept for later
         calls: see `CSRGraph.from_networkx`.
     node : node
@@ -202,21 +202,22 @@ def kernel_column(
     >>> info.error < 1e-4
     True
     """
-    graph = as_csr_graph(G, weight)
-    epsilon = check_positive("epsilon", epsilon)
-    graph_kernel = GraphKernel(graph, kernel, smoothness, **parameters)
-    u = graph.index(node)
-    result = graph_kernel.push(u, epsilon)
-    nodes, values = graph_kernel.column(u, result)
-    column: dict[Any, float] | NDArray[np.float64]
-    if as_array:
-        column = dense_vector(graph, nodes, values) - graph_kernel.g
-    else:
-        column = dict_from_arrays(graph.nodes, nodes, values - graph_kernel.g, zeros=True)
-    if not full_output:
-        return column
-    work = (result.operations, result.pushes, result.epochs)
-    return column, KernelInfo(graph_kernel.column_error(u, result), 0.0 - graph_kernel.g, *work)
+    graph = as_row_graph(G, weight, in_order=as_array)
+    with graph.reading():
+        epsilon = check_positive("epsilon", epsilon)
+        graph_kernel = GraphKernel(graph, kernel, smoothness, **parameters)
+        u = graph.index(node)
+        result = graph_kernel.push(u, epsilon)
+        nodes, values = graph_kernel.column(u, result)
+        column: dict[Any, float] | NDArray[np.float64]
+        if as_array:
+            column = dense_vector(graph, nodes, values) - graph_kernel.g
+        else:
+            column = dict_from_arrays(graph.nodes, nodes, values - graph_kernel.g, zeros=True)
+        if not full_output:
+            return column
+        work = (result.operations, result.pushes, result.epochs)
+        return column, KernelInfo(graph_kernel.column_error(u, result), 0.0 - graph_kernel.g, *work)
 
 
 @overload
@@ -268,7 +269,7 @@ def kernel_matrix(
 
     Parameters
     ----------
-    G : nx.Graph, scipy sparse array or CSRGraph
+    G : nx.Graph, scipy sparse array, CSRGraph or DynamicGraph
         Undirected: of a directed one, pass `CSRGraph.without_arrows`. The conversion of an nx.Graph is kept for later
         calls: see `CSRGraph.from_networkx`.
     nodes : iterable of nodes, optional

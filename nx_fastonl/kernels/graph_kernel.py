@@ -107,6 +107,7 @@ class GraphKernel:
             self.system = LinearSystem(graph, form.shift + form.slope * self._constant_S, 1.0)
         else:
             self.system = LinearSystem(graph, form.shift, 1.0 + form.slope)
+        self._seen = graph.view, graph.number_of_nodes(), graph.largest_degree
         self._check_conditioning()
         # Used where S is not given.
         self._isolated_S = 1.0
@@ -118,8 +119,12 @@ class GraphKernel:
         return restored, (self.graph, *self._given)
 
     def renewed(self) -> GraphKernel:
-        """The same kernel on the graph as it is now."""
-        return restored(self.graph, *self._given)
+        """The same kernel on the graph as it is now: this one, if its arrays and its size are still right."""
+        graph, seen = self.graph, self._seen
+        if seen[0] is graph.view and seen[1:] == (graph.number_of_nodes(), graph.largest_degree):
+            self.system.__dict__.pop("elimination", None)  # it may know components as they were
+            return self
+        return restored(graph, *self._given)
 
     @property
     def follows_n(self) -> bool:

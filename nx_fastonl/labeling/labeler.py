@@ -516,7 +516,6 @@ class OnlineNodeLabeler:
         ['Mr. Hi', 'Officer']
         """
 
-
         def predict(knowledge: Knowledge, rows: NDArray[np.int32]) -> list[Any]:
             learner, n_learned = knowledge.learner, knowledge.n_learned
             if self._samples:
@@ -1238,9 +1237,7 @@ class OnlineNodeLabeler:
                 "this model is being changed by the same thread; a signal handler cannot change or save it"
             )
 
-    def _certify(
-        self, nodes: Iterable[Hashable] | None, max_operations: int, progress: bool
-    ) -> list[CertifiedLabel]:
+    def _certify(self, nodes: Iterable[Hashable] | None, max_operations: int, progress: bool) -> list[CertifiedLabel]:
         check_whole("max_operations", max_operations, least=0)
         graph = self._graph
         listed = list(graph.nodes) if nodes is None else checked_nodes(graph, nodes, "nodes")
@@ -1255,9 +1252,7 @@ class OnlineNodeLabeler:
             answers.append(CertifiedLabel(knowledge.label(found.label), *found[1:]))
         return answers
 
-    def _prediction_sets(
-        self, nodes: Iterable[Hashable] | None, coverage: float, progress: bool
-    ) -> list[set[Any]]:
+    def _prediction_sets(self, nodes: Iterable[Hashable] | None, coverage: float, progress: bool) -> list[set[Any]]:
         coverage = check_fraction("coverage", coverage)
 
         def find_sets(knowledge: Knowledge, rows: NDArray[np.int32]) -> list[set[Any]]:
@@ -1275,8 +1270,7 @@ class OnlineNodeLabeler:
         entry = knowledge.find(label)
         if entry is None:
             raise ValueError(
-                f"label {shortened(label)} of node {shortened(node)} is not one of the classes: "
-                f"{a_few(self._given)}"
+                f"label {shortened(label)} of node {shortened(node)} is not one of the classes: {a_few(self._given)}"
             )
         return entry
 

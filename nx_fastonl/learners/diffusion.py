@@ -137,13 +137,15 @@ class Diffusion:
         n_before = len(store.slot_indices)
         store.add_rows(len(graph))
         store.n_nodes, store.rate = kernel.n, kernel.push_epsilon(epsilon)
-        self.kernel, self.system = kernel, kernel.system
-        if self.absorption > 0.0:
-            pivots = self.pivots
-            if len(pivots) < len(graph):
-                pivots = np.concatenate([pivots, kernel.system.pivots(np.arange(len(pivots), len(graph)))])
-            self._own_pivots(pivots)
-        store.when_slow = SlowLanes(self.system)
+        if kernel is not self.kernel:
+            self.kernel, self.system = kernel, kernel.system
+            if self.absorption > 0.0:
+                pivots = self.pivots
+                if len(pivots) < len(graph):
+                    pivots = np.concatenate([pivots, kernel.system.pivots(np.arange(len(pivots), len(graph)))])
+                self._own_pivots(pivots)
+            store.when_slow = SlowLanes(self.system)
+        self.system.__dict__.pop("elimination", None)  # it may know components as they were
         if changes is None or depends_on_n or len(changes) > self._changes_before_rebuild():
             self._rebuild(history, gradients)
             return

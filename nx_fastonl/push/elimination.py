@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from nx_fastonl._lib.threads import one_blas_thread
 from nx_fastonl.graph._component import component
-from nx_fastonl.graph.csr import CSRGraph
+from nx_fastonl.graph.base import RowGraph
 
 __all__ = ["Elimination", "Factor"]
 
@@ -42,11 +42,11 @@ class Elimination:
 
     Parameters
     ----------
-    graph : CSRGraph
+    graph : RowGraph
         Undirected.
     """
 
-    def __init__(self, graph: CSRGraph) -> None:
+    def __init__(self, graph: RowGraph) -> None:
         self._graph = graph
         self._latest: Factor | None = None
 
@@ -66,7 +66,7 @@ class Elimination:
         """H on a component: these pivots, minus the weights; None if it is singular to working precision."""
         from scipy import linalg
 
-        edges, counts = self._edges(rows)
+        edges, counts = self._graph.row_slots(rows)
         H = np.zeros((len(rows), len(rows)))
         at = np.repeat(np.arange(len(rows)), counts), np.searchsorted(rows, self._graph.indices[edges])
         np.subtract.at(H, at, 1.0 if self._graph.weights is None else self._graph.weights[edges])
@@ -82,9 +82,3 @@ class Elimination:
     def component(self, u: int) -> NDArray[np.int32] | None:
         """The rows of the component of node u, sorted; None if it is too large."""
         return component(self._graph.view, u, MAX_NODES)
-
-    def _edges(self, rows: NDArray[np.int32]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-        """The positions of the rows' edges in the graph's arrays, and the number of edges of each row."""
-        counts = self._graph.neighbor_counts(rows)
-        before = np.cumsum(counts) - counts
-        return np.arange(counts.sum()) + np.repeat(self._graph.indptr[rows] - before, counts), counts

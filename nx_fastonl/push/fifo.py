@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from nx_fastonl._lib.checks import WEIGHT_RANGE, check_between, check_count, check_fraction, check_positive, shortened
 from nx_fastonl.graph._dicts import dict_from_arrays
-from nx_fastonl.graph.convert import as_csr_graph
+from nx_fastonl.graph.convert import as_row_graph
 from nx_fastonl.graph.vectors import Masses, dense_vector, sparse_vector
 from nx_fastonl.nxapi.dispatch import dispatchable
 from nx_fastonl.push.local import PushResult, local_push
@@ -138,7 +138,7 @@ def fifo_push(
 
     Parameters
     ----------
-    G : nx.Graph, scipy sparse array or CSRGraph
+    G : nx.Graph, scipy sparse array, CSRGraph or DynamicGraph
         Directed graphs push along out-edges, for ``kind="ppr"`` only. The conversion of an nx.Graph is kept for later
         calls: see `CSRGraph.from_networkx`.
     source : node, dict or array of float
@@ -206,44 +206,47 @@ def fifo_push(
     >>> residual
     {1: 0.0625, 2: 0.125}
     """
-    graph = as_csr_graph(G, weight)
-    epsilon = check_positive("epsilon", epsilon)
-    if kind == "ppr":
-        alpha = check_fraction("alpha", alpha)
-        system, push_epsilon = LinearSystem(graph, shift=0.0, slope=1.0 / (1.0 - alpha)), epsilon
-    elif kind == "laplacian":
-        check_between("alpha", alpha, *WEIGHT_RANGE)
-        alpha = float(alpha)
-        if graph.is_directed():
-            raise nx.NetworkXNotImplemented(
-                'kind="laplacian" needs an undirected graph; kind="ppr" takes directed ones'
+    graph = as_row_graph(G, weight, in_order=as_array or isinstance(source, np.ndarray))
+    with graph.reading():
+        epsilon = check_positive("epsilon", epsilon)
+        if kind == "ppr":
+            alpha = check_fraction("alpha", alpha)
+            system, push_epsilon = LinearSystem(graph, shift=0.0, slope=1.0 / (1.0 - alpha)), epsilon
+        elif kind == "laplacian":
+            check_between("alpha", alpha, *WEIGHT_RANGE)
+            alpha = float(alpha)
+            if graph.is_directed():
+                raise nx.NetworkXNotImplemented(
+                    'kind="laplacian" needs an undirected graph; kind="ppr" takes directed ones'
+                )
+            system, push_epsilon = LinearSystem(graph, shift=alpha, slope=1.0), alpha * epsilon
+        else:
+            raise ValueError(f'kind must be "ppr" or "laplacian", got {kind!r}')
+        check_count("max_operations", max_operations, least=0)
+        if source not in graph and not (hasattr(source, "items") or isinstance(source, np.ndarray)):
+            raise nx.NodeNotFound(
+                f"node {shortened(source)} is not in the graph; for several sources pass {{node: mass}}"
             )
-        system, push_epsilon = LinearSystem(graph, shift=alpha, slope=1.0), alpha * epsilon
-    else:
-        raise ValueError(f'kind must be "ppr" or "laplacian", got {kind!r}')
-    check_count("max_operations", max_operations, least=0)
-    if source not in graph and not (hasattr(source, "items") or isinstance(source, np.ndarray)):
-        raise nx.NodeNotFound(f"node {shortened(source)} is not in the graph; for several sources pass {{node: mass}}")
-    start = {cast(Hashable, source): 1.0} if source in graph else cast(Masses, source)
-    sources, masses = sparse_vector(graph, start, "source")
+        start = {cast(Hashable, source): 1.0} if source in graph else cast(Masses, source)
+        sources, masses = sparse_vector(graph, start, "source")
 
-    result = local_push(
-        system, sources, masses, push_epsilon, adaptive=False, max_operations=max_operations, measure=full_output
-    )
-    pushed, estimates = result.pushed()
-    if kind == "ppr":
-        estimates = alpha * system.pivots(pushed) * estimates
-    estimate: Any
-    residual: Any
-    if as_array:
-        estimate = dense_vector(graph, pushed, estimates)
-        residual = dense_vector(graph, result.nodes, result.residual)
-    else:
-        estimate = dict_from_arrays(graph.nodes, pushed, estimates)
-        residual = dict_from_arrays(graph.nodes, result.nodes, result.residual)
-    if not full_output:
-        return estimate, residual
-    return estimate, residual, _push_info(system, push_epsilon, sources, math.fsum(masses), result)
+        result = local_push(
+            system, sources, masses, push_epsilon, adaptive=False, max_operations=max_operations, measure=full_output
+        )
+        pushed, estimates = result.pushed()
+        if kind == "ppr":
+            estimates = alpha * system.pivots(pushed) * estimates
+        estimate: Any
+        residual: Any
+        if as_array:
+            estimate = dense_vector(graph, pushed, estimates)
+            residual = dense_vector(graph, result.nodes, result.residual)
+        else:
+            estimate = dict_from_arrays(graph.nodes, pushed, estimates)
+            residual = dict_from_arrays(graph.nodes, result.nodes, result.residual)
+        if not full_output:
+            return estimate, residual
+        return estimate, residual, _push_info(system, push_epsilon, sources, math.fsum(masses), result)
 
 
 def _push_info(
@@ -255,14 +258,15 @@ def _push_info(
     worst_case_bound = mass / least_settled if least_settled > 0.0 else math.inf
 
     pushed, _ = result.pushed()
-    neighbours = graph.indptr[pushed + 1] - graph.indptr[pushed]
+    neighbours = graph.neighbor_counts(pushed)
     pushed, neighbours = pushed[neighbours > 0], neighbours[neighbours > 0]
     pivots = system.pivots(pushed)
     # A node that still holds mass got at least `weight * epsilon * neighbours / pivot` from its last pushed neighbour.
     if graph.weights is None:
         lightest: Any = 1.0
     else:
-        lightest = np.array([graph.weights[graph.indptr[u] : graph.indptr[u + 1]].min() for u in pushed])
+        slots, counts = graph.row_slots(pushed)
+        lightest = np.minimum.reduceat(graph.weights[slots], np.cumsum(counts) - counts) if len(pushed) else 1.0
     least_share = float((lightest * epsilon * neighbours / pivots).min()) if len(pushed) else 0.0
     never_pushed = np.isin(result.nodes, sources) & (result.estimate == 0.0)
     holders = int(((result.residual > 0.0) & ~never_pushed).sum())

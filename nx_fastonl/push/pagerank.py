@@ -21,8 +21,8 @@ from nx_fastonl._lib.checks import (
 )
 from nx_fastonl.batch.rows import Row, largest_by_column, rows_of, stack_rows
 from nx_fastonl.graph._dicts import dict_from_arrays
-from nx_fastonl.graph.convert import as_csr_graph
-from nx_fastonl.graph.csr import CSRGraph
+from nx_fastonl.graph.base import RowGraph
+from nx_fastonl.graph.convert import as_csr_graph, as_row_graph
 from nx_fastonl.graph.vectors import Masses, SparseVector, dense_vector, distribution, holds_weights
 from nx_fastonl.nxapi.dispatch import dispatchable
 from nx_fastonl.push.local import NEVER_CANCELLED, PushResult
@@ -186,7 +186,7 @@ def personalized_pagerank_local(
 
     Parameters
     ----------
-    G : nx.Graph, scipy sparse array or CSRGraph
+    G : nx.Graph, scipy sparse array, CSRGraph or DynamicGraph
         Directed or not. The conversion of an nx.Graph is kept for later calls: see `CSRGraph.from_networkx`.
     alpha : float, default 0.85
         The damping, between 0 and 1: the probability to follow an edge, as in ``nx.pagerank``.
@@ -293,54 +293,59 @@ def personalized_pagerank_local(
     >>> fo.personalized_pagerank_local(G, personalization=weights, tol=1e-9, as_array=True)[:3].round(3)
     array([0.065, 0.045, 0.053])
     """
-    graph = as_csr_graph(G, weight)
-    alpha = check_fraction("alpha", alpha)
-    epsilon_given = epsilon is not None
-    proves = top_k is not None and not epsilon_given and tol is None
-    epsilon = _default_epsilon(graph) if epsilon is None else check_positive("epsilon", epsilon)
-    if tol is not None:
-        tol = check_positive("tol", tol)
-    check_count("max_iter", max_iter)
-    check_count("top_k", top_k)
-    check_count("max_operations", max_operations)
-    if max_operations is not None and not proves:
-        raise ValueError("max_operations limits the proof of the k largest: give top_k, and neither epsilon nor tol")
-    check_jobs("n_jobs", n_jobs)
-    check_unknown(unknown)
-    if as_array and top_k is not None:
-        raise ValueError(
-            "top_k returns few nodes and as_array=True returns all: leave one of them out, "
-            f"got top_k={shortened(top_k)}"
-        )
-    start = None
-    if nstart is not None:
-        rows, values = distribution(graph, nstart, "nstart", unknown)
-        if not graph.has_dead_ends:  # there, rounding errors of the guess would grow beyond the certified error
-            start = dense_vector(graph, rows, values)
-    if personalization is None:
-        seeds = everywhere(graph)
-    else:
-        seeds = distribution(graph, _as_weights(graph, personalization), "personalization", unknown)
-    many_seeds = len(seeds[0]) > 1 and cover(graph, seeds[0])
-    if tol is None and (personalization is None or (many_seeds and not epsilon_given)):
-        tol = GLOBAL_TOLERANCE  # nothing is local
-    jumps = None if dangling is None else distribution(graph, dangling, "dangling", unknown)
+    proves = top_k is not None and epsilon is None and tol is None
+    given = (personalization, nstart, dangling)
+    covers = personalization is None or nstart is not None or any(isinstance(masses, np.ndarray) for masses in given)
+    graph = as_row_graph(G, weight, in_order=as_array or proves or covers)
+    with graph.reading():
+        alpha = check_fraction("alpha", alpha)
+        epsilon_given = epsilon is not None
+        epsilon = _default_epsilon(graph) if epsilon is None else check_positive("epsilon", epsilon)
+        if tol is not None:
+            tol = check_positive("tol", tol)
+        check_count("max_iter", max_iter)
+        check_count("top_k", top_k)
+        check_count("max_operations", max_operations)
+        if max_operations is not None and not proves:
+            raise ValueError(
+                "max_operations limits the proof of the k largest: give top_k, and neither epsilon nor tol"
+            )
+        check_jobs("n_jobs", n_jobs)
+        check_unknown(unknown)
+        if as_array and top_k is not None:
+            raise ValueError(
+                "top_k returns few nodes and as_array=True returns all: leave one of them out, "
+                f"got top_k={shortened(top_k)}"
+            )
+        start = None
+        if nstart is not None:
+            rows, values = distribution(graph, nstart, "nstart", unknown)
+            if not graph.has_dead_ends:  # there, rounding errors of the guess would grow beyond the certified error
+                start = dense_vector(graph, rows, values)
+        if personalization is None:
+            seeds = everywhere(graph)
+        else:
+            seeds = distribution(graph, _as_weights(graph, personalization), "personalization", unknown)
+        many_seeds = len(seeds[0]) > 1 and cover(graph, seeds[0])
+        if tol is None and (personalization is None or (many_seeds and not epsilon_given)):
+            tol = GLOBAL_TOLERANCE  # nothing is local
+        jumps = None if dangling is None else distribution(graph, dangling, "dangling", unknown)
 
-    if top_k is not None and proves:
-        largest = largest_values(graph, seeds, jumps, alpha, top_k, max_operations, max_iter, n_jobs)
-        top = dict_from_arrays(graph.nodes, largest.rows, largest.values)
-        return (top, _info_of_largest(graph, largest, alpha)) if full_output else top
+        if top_k is not None and proves:
+            largest = largest_values(graph, seeds, jumps, alpha, top_k, max_operations, max_iter, n_jobs)
+            top = dict_from_arrays(graph.nodes, largest.rows, largest.values)
+            return (top, _info_of_largest(graph, largest, alpha)) if full_output else top
 
-    found = pagerank_vector(graph, seeds, jumps, alpha, epsilon, tol, max_iter, start=start, n_jobs=n_jobs)
-    nodes, values, proven = found.nodes, found.values, None
-    if top_k is not None:
-        order = np.argsort(-values, kind="stable")[:top_k]
-        nodes, values, proven = nodes[order], values[order], _top_is_proven(graph, found, order, top_k)
-    pagerank = dense_vector(graph, nodes, values) if as_array else dict_from_arrays(graph.nodes, nodes, values)
-    if not full_output:
-        return pagerank
-    work = (found.total(counter) for counter in ("operations", "pushes", "epochs"))
-    return pagerank, PageRankInfo(found.l1_error, proven, (), *work)
+        found = pagerank_vector(graph, seeds, jumps, alpha, epsilon, tol, max_iter, start=start, n_jobs=n_jobs)
+        nodes, values, proven = found.nodes, found.values, None
+        if top_k is not None:
+            order = np.argsort(-values, kind="stable")[:top_k]
+            nodes, values, proven = nodes[order], values[order], _top_is_proven(graph, found, order, top_k)
+        pagerank = dense_vector(graph, nodes, values) if as_array else dict_from_arrays(graph.nodes, nodes, values)
+        if not full_output:
+            return pagerank
+        work = (found.total(counter) for counter in ("operations", "pushes", "epochs"))
+        return pagerank, PageRankInfo(found.l1_error, proven, (), *work)
 
 
 @dispatchable
@@ -360,7 +365,7 @@ def ppr_matrix(
 
     Parameters
     ----------
-    G : nx.Graph, scipy sparse array or CSRGraph
+    G : nx.Graph, scipy sparse array, CSRGraph or DynamicGraph
         Directed or not. The conversion of an nx.Graph is kept for later calls: see `CSRGraph.from_networkx`.
     sources : iterable of nodes, optional
         The seed of each row, by default every node in turn.
@@ -438,7 +443,7 @@ class PageRankVector(NamedTuple):
 
 
 def pagerank_vector(
-    graph: CSRGraph,
+    graph: RowGraph,
     seeds: SparseVector,
     jumps: SparseVector | None,
     damping: float,
@@ -523,18 +528,18 @@ def smallest_tolerance(damping: float) -> float:
     return 2.0 * L1_ROUNDING / (1.0 - damping)
 
 
-def everywhere(graph: CSRGraph) -> SparseVector:
+def everywhere(graph: RowGraph) -> SparseVector:
     """Every node with the same mass."""
     n = len(graph)
     return np.arange(n), np.full(n, 1.0 / n)
 
 
-def _default_epsilon(graph: CSRGraph) -> float:
+def _default_epsilon(graph: RowGraph) -> float:
     """Errors per neighbour add up: where nodes have many, each may be the less."""
-    return DEFAULT_EPSILON * min(1.0, MANY_NEIGHBOURS * len(graph) / max(len(graph.indices), 1))
+    return DEFAULT_EPSILON * min(1.0, MANY_NEIGHBOURS * graph.number_of_nodes() / max(graph.n_entries, 1))
 
 
-def _info_of_largest(graph: CSRGraph, largest: LargestValues, damping: float) -> PageRankInfo:
+def _info_of_largest(graph: RowGraph, largest: LargestValues, damping: float) -> PageRankInfo:
     effort, names = largest.effort, graph.nodes
     return PageRankInfo(
         largest.l1_error + L1_ROUNDING / (1.0 - damping),
@@ -546,16 +551,16 @@ def _info_of_largest(graph: CSRGraph, largest: LargestValues, damping: float) ->
     )
 
 
-def _scaled_epsilon(graph: CSRGraph, seeds: SparseVector, epsilon: float) -> float:
+def _scaled_epsilon(graph: RowGraph, seeds: SparseVector, epsilon: float) -> float:
     """Epsilon for the heaviest seed's share of the mass, and small enough that this seed is pushed."""
     rows, masses = seeds
     heaviest = float(masses.max())
     u = rows[masses.argmax()]
-    neighbours = int(graph.indptr[u + 1] - graph.indptr[u])
+    neighbours = int(graph.neighbor_counts(u))
     return min(epsilon * heaviest, heaviest / max(neighbours, 1))
 
 
-def _error_per_degree(graph: CSRGraph, found: PageRankVector) -> tuple[float, float]:
+def _error_per_degree(graph: RowGraph, found: PageRankVector) -> tuple[float, float]:
     """The e and f in |x - estimate| <= e * D + f, entry by entry, on undirected graphs.
 
     That is max(|r| / D), and the largest |r| of nodes without edges.
@@ -569,9 +574,9 @@ def _error_per_degree(graph: CSRGraph, found: PageRankVector) -> tuple[float, fl
     return per_degree, isolated
 
 
-def _top_is_proven(graph: CSRGraph, found: PageRankVector, top: NDArray[np.intp], top_k: int) -> bool:
+def _top_is_proven(graph: RowGraph, found: PageRankVector, top: NDArray[np.intp], top_k: int) -> bool:
     """Whether every value of the top k, less its error, beats every other value plus its error."""
-    if len(top) == len(graph):
+    if len(top) == graph.number_of_nodes():
         return True
     if len(top) < top_k:
         return False
@@ -583,12 +588,12 @@ def _top_is_proven(graph: CSRGraph, found: PageRankVector, top: NDArray[np.intp]
     others = np.ones(len(found.nodes), dtype=bool)
     others[top] = False
     rival = (found.values + error)[others].max(initial=0.0)
-    if len(found.nodes) < len(graph):
+    if len(found.nodes) < graph.number_of_nodes():
         rival = max(rival, error_elsewhere)
     return bool((found.values - error)[top].min() > rival)
 
 
-def _as_weights(graph: CSRGraph, personalization: Any) -> Masses:
+def _as_weights(graph: RowGraph, personalization: Any) -> Masses:
     """The seeds as {node: weight} or floats, from a dict or its like, an array, a node, or an iterable of nodes."""
     if personalization in graph:
         return {personalization: 1.0}

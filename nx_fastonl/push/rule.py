@@ -8,7 +8,7 @@ from dataclasses import replace
 import numpy as np
 from numpy.typing import NDArray
 
-from nx_fastonl.graph.csr import CSRGraph
+from nx_fastonl.graph.base import RowGraph
 from nx_fastonl.graph.vectors import dense_vector
 from nx_fastonl.push._substitution import substitute
 from nx_fastonl.push.local import NEVER_CANCELLED, PushResult, local_push
@@ -81,7 +81,7 @@ def push_or_pull(
     if found.mass > mass_tolerance:
         result = push(sources, masses)
         return replace(result, operations=walked.operations + found.operations + result.operations)
-    passes = -(-found.operations // max(len(graph.indices), 1))
+    passes = -(-found.operations // max(graph.n_entries, 1))
     return PushResult(
         np.arange(len(graph), dtype=np.int32),
         found.estimate,
@@ -94,9 +94,9 @@ def push_or_pull(
     )
 
 
-def cover(graph: CSRGraph, sources: NDArray[np.integer]) -> bool:
+def cover(graph: RowGraph, sources: NDArray[np.integer]) -> bool:
     """Whether so many nodes are sources that nothing is local."""
-    return len(sources) >= COVERING_FRACTION * len(graph)
+    return len(sources) >= COVERING_FRACTION * graph.number_of_nodes()
 
 
 def _edges_before_pulling(system: LinearSystem, mass_tolerance: float) -> int | None:
@@ -105,7 +105,7 @@ def _edges_before_pulling(system: LinearSystem, mass_tolerance: float) -> int | 
         steps = len(chebyshev_omegas(system.radius, min(mass_tolerance, 1.0)))
         if steps < MIN_STEPS:
             return None
-    return int(COVERING_EDGES * len(system.graph.indices))
+    return int(COVERING_EDGES * system.graph.n_entries)
 
 
 def _push_rest(

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from nx_fastonl.graph.csr import CSRGraph
+from nx_fastonl.graph.base import RowGraph
 from nx_fastonl.push._system import SystemView
 from nx_fastonl.push.elimination import Elimination
 
@@ -35,7 +35,7 @@ class LinearSystem:
 
     def __init__(
         self,
-        graph: CSRGraph,
+        graph: RowGraph,
         shift: float,
         slope: float,
         diagonal: NDArray[np.float64] | None = None,

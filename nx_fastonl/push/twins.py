@@ -49,9 +49,8 @@ def twins_of(graph: CSRGraph, u: int, others: NDArray[np.int32]) -> NDArray[np.b
 
 
 def _rows(graph: CSRGraph, rows: NDArray[np.integer]) -> _Edges:
-    counts = graph.neighbor_counts(rows)
+    slots, counts = graph.row_slots(rows)
     indptr = np.concatenate([[0], np.cumsum(counts)])
-    slots = np.repeat(graph.indptr[rows] - indptr[:-1], counts) + np.arange(indptr[-1])
     return _Edges(indptr, graph.indices[slots], None if graph.weights is None else graph.weights[slots])
 
 

@@ -128,7 +128,7 @@ def _solve_directed(
     _substitution.substitute(system.view, rows.order, z, estimate, residual)
     _substitution.settle(system.view, downstream, estimate, residual)
     mass = float(np.abs(residual).sum())
-    return WholeSolution(estimate, residual, mass, rounds.n_steps * n_entries + len(system.graph.indices))
+    return WholeSolution(estimate, residual, mass, rounds.n_steps * n_entries + system.graph.n_entries)
 
 
 class Rounds:
