@@ -784,7 +784,11 @@ class DynamicGraph(ChangingGraph):
             case RemoveEdges(sources, targets):
                 self._remove_edges(self._known_rows(sources), self._known_rows(targets))
             case RemoveNodes(nodes):
-                self._remove_nodes(nodes)
+                try:
+                    self._remove_nodes(nodes)
+                except BaseException:  # an interrupt: what is left of it is done before that goes on
+                    self._remove_nodes(nodes)
+                    raise
             case ExpireEdges(time):
                 self._expire(time)
 
@@ -815,9 +819,8 @@ class DynamicGraph(ChangingGraph):
         """Add those of these nodes that are not there; return their rows."""
         added: list[int] = []
         try:
-            for node in nodes:
-                if self._nodes.find(node) is None:
-                    added.append(self._nodes.add(node))
+            # A node that is given twice is there the second time.
+            added.extend(self._nodes.add(node) for node in nodes if self._nodes.find(node) is None)
             if self._nodes.n_used > MAX_NODES:
                 raise ValueError(f"a graph may have at most 2**31 - 1 nodes, got {self._nodes.n_used}")
             for rows in self._pools():
@@ -913,13 +916,17 @@ class DynamicGraph(ChangingGraph):
             heapq.heapify(self._by_time)
 
     def _expire(self, time: float) -> None:
-        expired: list[tuple[int, int]] = []
-        while self._by_time and self._by_time[0][0] < time:
-            happened, u, v = heapq.heappop(self._by_time)
-            if self._times.get((u, v)) == happened:
-                expired.append((u, v))
-        ends = np.array(expired, dtype=np.int32).reshape(-1, 2)
-        self._remove_edges(np.ascontiguousarray(ends[:, 0]), np.ascontiguousarray(ends[:, 1]))
+        popped: list[tuple[float, int, int]] = []
+        try:
+            while self._by_time and self._by_time[0][0] < time:
+                popped.append(heapq.heappop(self._by_time))
+            expired = {(u, v) for happened, u, v in popped if self._times.get((u, v)) == happened}
+            ends = np.array(sorted(expired), dtype=np.int32).reshape(-1, 2)
+            self._remove_edges(np.ascontiguousarray(ends[:, 0]), np.ascontiguousarray(ends[:, 1]))
+        except BaseException:
+            for entry in popped:
+                heapq.heappush(self._by_time, entry)
+            raise
 
     def _packed(self) -> tuple[Rows, list[int]]:
         """The rows of the nodes in their order, without those of nobody, and where each was."""

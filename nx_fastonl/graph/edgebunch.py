@@ -118,9 +118,8 @@ def _checked(sources: Ends, targets: Ends, weights: ArrayLike | None, times: Arr
     if weights is not None:
         given = np.array(weights)
         if given.shape != (len(sources),) or given.dtype.kind not in "biuf":
-            raise ValueError(
-                f"weights must be a number for each of the {len(sources)} edges, got {given.dtype} of shape {given.shape}"
-            )
+            got = f"{given.dtype} of shape {given.shape}"
+            raise ValueError(f"weights must be a number for each of the {len(sources)} edges, got {got}")
         with np.errstate(over="ignore"):
             values = given.astype(np.float64)
         bad = ~(((values >= WEIGHT_RANGE[0]) & (values <= WEIGHT_RANGE[1])) | np.isnan(values))
