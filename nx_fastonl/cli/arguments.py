@@ -245,9 +245,10 @@ def _add_convert(parsers: Any) -> None:
     parser = _add_command(
         parsers,
         commands.convert,
-        "Save the graph of a file to a folder that opens at once.\n\n"
-        "Every command that takes GRAPH takes such a folder, and opens it in a moment\n"
-        "whatever its size: its arrays are read from the disk as they are needed.\n\n"
+        "Save the graph of a file to a folder, which opens much faster.\n\n"
+        "Every command that takes GRAPH takes such a folder. It reads the folder once, to\n"
+        "check that no damage can crash it: ten million edges take milliseconds, if the\n"
+        "system still has them in memory.\n\n"
         "EDGES are one or more files of edges, which make one graph, or - for standard\n"
         "input. They may be compressed (gz, bz2, xz), in Matrix Market or in Parquet.\n"
         f"{COLUMNS}\n"
