@@ -121,7 +121,7 @@ def write_folder(path: Path, kind: str, version: int, content: Content) -> str:
             text = json.dumps({**manifest, "checksum": _digest(manifest)}, indent=1)
             write_file(folder / MANIFEST, text.encode())
         except BaseException:
-            if not _names(folder, token):  # an interrupt may come right after the manifest was replaced
+            if not _is_named(folder, token):  # an interrupt may come right after the manifest was replaced
                 for file in written:
                     with suppress(OSError):
                         file.unlink()
@@ -130,6 +130,8 @@ def write_folder(path: Path, kind: str, version: int, content: Content) -> str:
                         folder.rmdir()
             raise
         sync_folder(folder)
+        if is_new:
+            sync_folder(folder.parent)
         _remove(folder, old, keep={file.name for file in written})
     return fingerprint
 
@@ -245,7 +247,7 @@ def _is_ours(name: str) -> bool:
     return bool(ARRAY_FILE.fullmatch(name)) or name.startswith(".nx-fastonl-")
 
 
-def _names(folder: Path, token: str) -> bool:
+def _is_named(folder: Path, token: str) -> bool:
     """Whether the manifest names files with this token."""
     try:
         return token in (folder / MANIFEST).read_text()

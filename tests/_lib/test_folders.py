@@ -3,6 +3,7 @@
 import errno
 import json
 import os
+import stat
 import subprocess
 import sys
 import time
@@ -108,6 +109,25 @@ def test_an_interrupt_right_after_the_manifest_was_replaced_leaves_the_new_state
     with pytest.raises(KeyboardInterrupt):
         write_folder(tmp_path / "saved", KIND, 1, content(2))
     assert value_in(tmp_path / "saved") == 2
+
+
+@POSIX
+@pytest.mark.parametrize("is_new", [True, False])
+def test_names_are_on_disk_before_and_after_the_manifest_is_replaced(tmp_path, monkeypatch, is_new):
+    folder = tmp_path / "saved"
+    if not is_new:
+        write_folder(folder, KIND, 1, content(1))
+    synced = []
+
+    def record(handle):
+        if stat.S_ISDIR(os.fstat(handle).st_mode):
+            value = value_in(folder) if (folder / "manifest.json").exists() else None
+            synced.append((os.fstat(handle).st_ino, value))
+
+    monkeypatch.setattr(os, "fsync", record)
+    write_folder(folder, KIND, 1, content(2))
+    own, parent = folder.stat().st_ino, tmp_path.stat().st_ino
+    assert synced == ([(own, None), (own, 2), (parent, 2)] if is_new else [(own, 1), (own, 2)])
 
 
 def test_files_of_killed_processes_are_removed_after_a_day(tmp_path):
