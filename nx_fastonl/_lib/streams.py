@@ -105,13 +105,13 @@ def opened(source: Source) -> Iterator[Stream]:
 
 def _decompressed(stored: BinaryIO, name: str) -> Iterator[Stream]:
     begin, file = _begun(stored)
-    form = _form(begin, name)
+    compression = _compression(begin, name)
     try:
-        begin, text = _begun(form.open(file))
+        begin, text = _begun(compression.open(file))
         yield Stream(text, stored, begin)
     except EOFError as error:
         raise ValueError(f"{name} ends in the middle of its compressed data; fetch it once more") from error
-    except form.errors as error:
+    except compression.errors as error:
         if isinstance(error, OSError) and error.errno is not None:
             raise
         raise ValueError(f"{name}: the compressed data is damaged ({error}); fetch the file once more") from error
@@ -143,30 +143,30 @@ class _Continued(io.RawIOBase):
         return size
 
 
-class Form(NamedTuple):
-    """How a file is stored: what reads it, and the exceptions of damaged data."""
+class Compression(NamedTuple):
+    """How a file is compressed, if it is: what reads it, and the exceptions of damaged data."""
 
     open: Callable[[Any], Any]
     errors: tuple[type[Exception], ...] = ()
 
 
-def _form(magic: bytes, name: str) -> Form:
+def _compression(magic: bytes, name: str) -> Compression:
     if magic.startswith(b"\x1f\x8b"):
-        return Form(lambda stored: gzip.GzipFile(fileobj=stored), (gzip.BadGzipFile, zlib.error))
+        return Compression(lambda stored: gzip.GzipFile(fileobj=stored), (gzip.BadGzipFile, zlib.error))
     if magic.startswith(b"BZh"):
-        return Form(bz2.BZ2File, (OSError,))
+        return Compression(bz2.BZ2File, (OSError,))
     if magic.startswith(b"\xfd7zXZ\x00"):
         import lzma  # some builds of Python have none
 
-        return Form(lzma.LZMAFile, (lzma.LZMAError,))
+        return Compression(lzma.LZMAFile, (lzma.LZMAError,))
     if magic.startswith(b"\x28\xb5\x2f\xfd"):
         return _zstandard(name)
     if magic.startswith(b"PK\x03\x04"):
         raise ValueError(f"{name} is a ZIP archive; unpack it first")
-    return Form(lambda stored: stored)
+    return Compression(lambda stored: stored)
 
 
-def _zstandard(name: str) -> Form:
+def _zstandard(name: str) -> Compression:
     try:
         from compression import zstd  # from Python 3.14 on
     except ImportError:
@@ -174,11 +174,11 @@ def _zstandard(name: str) -> Form:
             import zstandard
         except ImportError as error:
             raise ImportError(f"{name} is compressed by zstd, which needs zstandard: pip install zstandard") from error
-        return Form(
+        return Compression(
             lambda stored: io.BufferedReader(_ZstandardReader(stored, zstandard.ZstdDecompressor())),
             (zstandard.ZstdError,),
         )
-    return Form(zstd.ZstdFile, (zstd.ZstdError,))
+    return Compression(zstd.ZstdFile, (zstd.ZstdError,))
 
 
 class _ZstandardReader(io.RawIOBase):
