@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import bz2
-import errno
 import glob
 import gzip
 import io
@@ -95,8 +94,6 @@ def opened(source: Source) -> Iterator[Stream]:
     """The content of a file. What is wrong with the file is said with its name."""
     with errors_name(source.name):
         if isinstance(source.file, Path):
-            if source.file.is_dir():
-                raise IsADirectoryError(errno.EISDIR, "is a folder; CSRGraph.open opens a graph that was saved to one")
             with source.file.open("rb") as file:
                 yield from _decompressed(file, source.name)
         else:

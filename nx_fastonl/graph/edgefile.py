@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import errno
 import warnings
 from codecs import BOM_UTF8, BOM_UTF16_BE, BOM_UTF16_LE
 from collections.abc import Iterable, Sequence
+from pathlib import Path
 from typing import Any, NamedTuple
 
 from nx_fastonl._lib.checks import shortened
@@ -54,6 +56,7 @@ def read_edge_files(
     bar = Progress(sources, progress)
     try:
         for source in sources:
+            _check_no_folder(source)
             with opened(source) as stream:
                 files.append(_read_file(source, stream, options, edges, first, bar, len(sources) == 1))
             first = first or files[-1].layout
@@ -92,6 +95,12 @@ def _name_bytes(node: Any) -> bytes:
         return str(node).encode()
     except UnicodeEncodeError:
         raise ValueError(f"nodes holds half of a character, which no file can: {shortened(node)}") from None
+
+
+def _check_no_folder(source: Source) -> None:
+    if isinstance(source.file, Path) and source.file.is_dir():
+        what = "is a folder; CSRGraph.open opens a graph that was saved to one"
+        raise IsADirectoryError(errno.EISDIR, what, source.name)
 
 
 def _read_file(

@@ -537,8 +537,6 @@ def test_files_that_are_not_there(tmp_path):
         fo.CSRGraph.from_edge_file(tmp_path / "none.txt")
     with pytest.raises(FileNotFoundError, match=r"no file matches .*/edges-\*.csv"):
         fo.CSRGraph.from_edge_file(f"{tmp_path}/edges-*.csv")
-    with pytest.raises(IsADirectoryError):
-        fo.CSRGraph.from_edge_file(tmp_path)
     (tmp_path / "edges-[1].txt").write_bytes(b"1 2\n")
     assert len(fo.CSRGraph.from_edge_file(tmp_path / "edges-[1].txt")) == 2
 
@@ -681,8 +679,10 @@ def test_short_names_above_the_rest_are_told(content):
 
 
 def test_a_folder_is_no_file(tmp_path):
-    with pytest.raises(IsADirectoryError, match=r"CSRGraph\.open"):
-        fo.CSRGraph.from_edge_file(tmp_path)
+    (tmp_path / "edges.txt").write_bytes(b"1 2\n")
+    (tmp_path / "graph").mkdir()
+    with pytest.raises(IsADirectoryError, match=r"is a folder; CSRGraph\.open opens .*/graph"):
+        fo.CSRGraph.from_edge_file([tmp_path / "edges.txt", tmp_path / "graph"])
 
 
 def test_zstd_needs_a_package_or_a_newer_python(monkeypatch):
