@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from nx_fastonl._lib.arrays import read_only
+from nx_fastonl.graph.names import find_in_range
 
 
 class ArrayLabels(Mapping[Hashable, int]):
@@ -28,8 +29,9 @@ class ArrayLabels(Mapping[Hashable, int]):
         self.array: NDArray[np.int32] = read_only(array, np.int32)
 
     def __getitem__(self, node: Hashable) -> int:
-        u = hash(node)  # an integer's hash is the integer; what equals it has the same hash, as in a dict
-        if not (0 <= u < len(self.array) and u == node):
+        u = find_in_range(len(self.array), node)
+        if u is None:
+            hash(node)  # raises TypeError for what cannot be hashed, as a dict does
             raise KeyError(node)
         return int(self.array[u])
 
