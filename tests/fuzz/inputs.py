@@ -1,4 +1,4 @@
-"""Small graphs and parameters: all that is permitted, and some that is not."""
+"""Small graphs, parameters and files: all that is permitted, and some that is not."""
 
 import math
 from decimal import Decimal
@@ -13,6 +13,13 @@ ODDITIES = (
     1.0, 2, 10**400, -(10**400), 2**63, 2**64, 5e-324, 1e-310, 1e308, np.float32(0.5), np.float64("nan"), np.int8(1),
     np.uint64(2**64 - 1), np.longdouble("1e4000"), np.float16(0.1), Fraction(1, 3), Decimal("0.3"), np.array(0.5),
     np.array([0.5]), np.array([1, 2]),
+)  # fmt: skip
+# What tends to trip readers of tables.
+FRAGMENTS = (
+    b",", b"\t", b";", b"|", b" ", b"\n", b"\r", b"\r\n", b"\x00", b'"', b'""', b"'", b"#", b"%", b"\xff", b"\x1a",
+    b"\xef\xbb\xbf", b"nan", b"inf", b"null", b"-1", b"0", b"007", b"1_0", b"2147483647", b"9223372036854775808",
+    b"1e400", b"1e-150", b"9" * 600, b"9" * 5000, b"\xc3\xa9", b"\xe2\x80\xa8", b"\xed\xa0\x80", b"{}", b"[" * 2000,
+    b"weight", b"source,target", b"PAR1", b"\x1f\x8b", b"BZh", b"1 2\n" * 40, b"a" * 300,
 )  # fmt: skip
 NAMES = (
     lambda i, n: i,
@@ -101,6 +108,25 @@ def graph(draw, *, directed=False, max_nodes=9):
 def node(draw, G):
     """A node of the graph; now and then something else."""
     return parameter(draw, lambda: draw.choice(list(G)), ("no such node", None, -1, 1e9, [0], math.nan, 10**400))
+
+
+def mutated(draw, content, changes):
+    """The bytes of a file, after so many changes: fragments put in, bytes replaced, left out or repeated."""
+    content = bytearray(content)
+    for _ in range(changes):
+        at = draw.below(len(content) + 1)
+        kind = draw.below(6)
+        if kind < 2:
+            content[at:at] = draw.choice(FRAGMENTS)
+        elif kind == 2:
+            content[at : at + 1] = bytes([draw.below(256)])
+        elif kind == 3:
+            del content[at : at + draw.between(1, 8)]
+        elif kind == 4:
+            content[at:at] = content[: draw.below(20)]
+        else:
+            content[at:at] = draw.rest(16)
+    return bytes(content)
 
 
 def text_of(G):

@@ -10,6 +10,7 @@ from unittest import mock
 import nx_fastonl as fo
 from nx_fastonl.graph import edgeblocks
 from tests import oracles
+from tests.fuzz.inputs import mutated
 from tests.fuzz.verdicts import check
 
 FILES = (
@@ -24,30 +25,7 @@ FILES = (
     b"%%MatrixMarket matrix coordinate real symmetric\n3 3 2\n2 1 0.5\n3 1 2\n",
     b"",
 )
-# What tends to trip readers of tables.
-FRAGMENTS = (
-    b",", b"\t", b";", b"|", b" ", b"\n", b"\r", b"\r\n", b"\x00", b'"', b'""', b"#", b"%", b"\xff",
-    b"\xef\xbb\xbf", b"nan", b"-1", b"0", b"007", b"2147483647", b"9223372036854775808", b"1e400", b"1e-150",
-    b"\xc3\xa9", b"\xe2\x80\xa8", b"{}",
-    b"9" * 600, b"weight", b"source,target", b"PAR1", b"\x1f\x8b", b"BZh", b"1 2\n" * 40, b"a" * 300, b"\xed\xa0\x80",
-)  # fmt: skip
 PACKED = (gzip.compress, bz2.compress, lzma.compress)
-
-
-def _mutated(draw, content, most):
-    content = bytearray(content)
-    for _ in range(draw.below(most + 1)):
-        at = draw.below(len(content) + 1)
-        kind = draw.below(5)
-        if kind < 2:
-            content[at:at] = draw.choice(FRAGMENTS)
-        elif kind == 2:
-            content[at : at + 1] = bytes([draw.below(256)])
-        elif kind == 3:
-            del content[at : at + draw.between(1, 8)]
-        else:
-            content[at:at] = draw.rest(16)
-    return bytes(content)
 
 
 def _outcome(content, block_bytes, options):
@@ -66,9 +44,9 @@ def _outcome(content, block_bytes, options):
 
 def edge_files(draw):
     """One file, twice: in blocks of the usual size and in small ones."""
-    content = _mutated(draw, draw.choice(FILES), 4) if draw.chance(0.95) else draw.rest()
+    content = mutated(draw, draw.choice(FILES), draw.below(5)) if draw.chance(0.95) else draw.rest()
     if draw.chance(0.1):
-        content = _mutated(draw, draw.choice(PACKED)(content), 1)
+        content = mutated(draw, draw.choice(PACKED)(content), draw.below(2))
     options = {"directed": draw.chance(0.3)}
     if draw.chance(0.6):
         options["delimiter"] = draw.choice([",", "\t", ";", "|", " "])
