@@ -214,6 +214,22 @@ class TestFiles:
             nx.read_edgelist(file, backend="fastonl", **options)
         assert file.tell() == 0
 
+    @pytest.mark.parametrize(
+        ("function", "lines", "reason"),
+        [
+            (nx.read_edgelist, b"a b\nb c {'cost': 2}\n", "edge data in dicts"),
+            (nx.read_weighted_edgelist, b"a b 1\nb c 0\n", "edges of weight 0"),
+        ],
+    )
+    def test_a_file_that_is_read_from_its_middle_stays_there(self, function, lines, reason):
+        file = io.BytesIO(b"x y\n" + lines)
+        file.readline()
+        with refused(reason):
+            function(file, backend="fastonl")
+        assert file.tell() == len(b"x y\n")
+        with nx.config.backend_priority(generators=["fastonl"]):
+            assert list(function(file)) == ["a", "b", "c"]
+
     def test_of_weights_in_some_blocks_only(self, monkeypatch):
         monkeypatch.setattr(readers, "LINES_AT_ONCE", 1)
         with refused("some have none"):
