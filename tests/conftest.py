@@ -10,6 +10,8 @@ from nx_fastonl import datasets
 # The machine that runs the tests may be busy: a slow example is not a failure.
 settings.register_profile("default", deadline=None, max_examples=200)
 settings.load_profile("default")
+# `.ci/sanitize --smoke` takes it.
+settings.register_profile("few", settings.get_profile("default"), max_examples=20)
 
 # What the paper calls them.
 SHORT_NAMES = {"political": "political-blogs", "mnist": "mnist-knn"}
