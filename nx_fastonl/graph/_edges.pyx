@@ -121,8 +121,6 @@ def scatter(
 ):
     """Put each edge into the row of its target, and an undirected one into that of its source too."""
     cdef Py_ssize_t e, n = reached.shape[0], size = sources.shape[0], room = ends.shape[0]
-    cdef bint weighted = weights.shape[0] > 0
-    cdef offset_t at
     cdef end_t u, v
     with nogil:
         for e in range(size):
@@ -138,23 +136,26 @@ def scatter(
             u, v = sources[e], targets[e]
             if not (0 <= u < n and 0 <= v < n):
                 changed()
-            at = reached[v]
-            if at >= room:
-                changed()
-            ends[at] = <node_t> u
-            if weighted:
-                end_weights[at] = weights[e]
-            reached[v] = at + 1
+            put(<node_t> u, <node_t> v, e, weights, reached, ends, end_weights)
             if not directed and u != v:
-                at = reached[u]
-                if at >= room:
-                    changed()
-                ends[at] = <node_t> v
-                if weighted:
-                    end_weights[at] = weights[e]
-                reached[u] = at + 1
+                put(<node_t> v, <node_t> u, e, weights, reached, ends, end_weights)
             if is_poll_due(e, e + 1):
                 poll_signals()
+
+
+cdef inline int put(
+    node_t u, node_t v, Py_ssize_t e, const double[::1] weights, offset_t[::1] reached, node_t[::1] ends,
+    double[::1] end_weights,
+) except -1 nogil:
+    """Put u into the row of v, with the weight of edge e."""
+    cdef offset_t at = reached[v]
+    if at >= ends.shape[0]:
+        changed()
+    ends[at] = u
+    if weights.shape[0] > 0:
+        end_weights[at] = weights[e]
+    reached[v] = at + 1
+    return 0
 
 
 cdef int check_full(const offset_t[::1] starts, const offset_t[::1] reached) except -1 nogil:
