@@ -32,7 +32,6 @@ def dense(graph, values):
     return matrix
 
 
-@settings(max_examples=200, deadline=None)
 @given(adjacencies())
 def test_arrows_are_those_of_the_matrix(W):
     arrows = directed(W).arrows

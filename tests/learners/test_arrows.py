@@ -48,7 +48,6 @@ def labels_of(G, k, draw):
     return {node: draw(st.integers(0, k - 1)) for node in draw(st.permutations(list(G)))}
 
 
-@settings(max_examples=200, deadline=None)
 @given(st.data(), digraphs(), st.sampled_from([1, 2, 3, 20]))
 def test_features_are_those_of_their_definitions(data, G, k):
     """Whatever was learned, learned anew and forgotten before."""

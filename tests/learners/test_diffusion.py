@@ -147,7 +147,6 @@ def test_scores_are_within_the_bound_of_the_paper(model):
     assert (np.abs(found - expected).max(axis=1) <= bound + rounding).all()
 
 
-@settings(max_examples=200)
 @given(st.data(), small_graphs(), st.sampled_from(sorted(KERNELS)), st.sampled_from([0.3, 1e-2, None, 1e-6]))
 def test_learning_is_a_push_of_each_lane(data, G, kernel, epsilon):
     """Every number is that of a plain FIFO push of signed residuals, whose epsilon grows with the mass learned."""
@@ -178,7 +177,6 @@ def test_learning_is_a_push_of_each_lane(data, G, kernel, epsilon):
     assert store_of(model).n_pushes == pushes
 
 
-@settings(max_examples=200)
 @given(trained_labelers(), st.data())
 def test_reading_is_what_its_formula_says(model, data):
     """Z[u] + (z + r / pivot) R of a push from u; the diagonal likewise, a lower bound."""
@@ -210,7 +208,6 @@ def test_the_push_from_a_node_sharpens_its_scores(karate):
     assert np.abs(scores_of(model) - expected).sum() < 0.75 * np.abs(own - expected).sum()
 
 
-@settings(max_examples=200, deadline=None)
 @given(st.data(), small_graphs(), st.sampled_from(sorted(KERNELS)))
 def test_a_tiny_epsilon_gives_the_predictions_of_the_exact_kernel(data, G, kernel):
     """Nodes are read more finely too, so that the diagonal of M is right up to a hundredth, and gradients too."""
@@ -336,7 +333,6 @@ def test_single_precision_is_close_but_seldom_certain(real_graph, real_labels):
 # Labels that are learned together
 
 
-@settings(max_examples=200)
 @given(st.data(), small_graphs(), st.sampled_from(sorted(KERNELS)), st.sampled_from(["fastonl", "relaxation"]))
 def test_fitting_is_adding_up_columns_of_the_kernel(data, G, kernel, method):
     """Each label counts -1 in its lane, whatever the order; A and T follow."""
