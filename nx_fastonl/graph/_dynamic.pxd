@@ -50,6 +50,8 @@ cdef class RowPool:
     cdef public int64_t kept_from  # no change from this position on is dropped
 
     cdef int bind(self, tuple entries) except -1
+    cdef void prefetch_offsets(self, node_t u) noexcept nogil
+    cdef void prefetch_row(self, node_t u) noexcept nogil
     cdef double weight_at(self, node_t u, node_t v) noexcept nogil
     cdef bint is_in_row(self, node_t u, Py_ssize_t e) noexcept nogil
     cdef Py_ssize_t find(self, node_t u, node_t v) noexcept nogil

@@ -9,6 +9,7 @@ import numpy as np
 
 from nx_fastonl._lib.arrays import enlarged
 
+from nx_fastonl._lib.prefetch cimport prefetch
 from nx_fastonl._lib.typedefs cimport node_t, offset_t
 from nx_fastonl.graph._arrows cimport IN, OUT
 
@@ -23,6 +24,9 @@ SHAPES = {"undirected": UNDIRECTED, "outward": OUTWARD, "both ways": BOTH_WAYS}
 
 cdef enum:
     MIN_ROOM = 4  # of a row that moves
+    # How many edges ahead the offsets of their rows are prefetched, and the rows themselves.
+    OFFSETS_AHEAD = 16
+    ROWS_AHEAD = 8
 # The log has room for this many changes, or for this fraction of the entries of all rows: a model that is further behind
 # takes less time to compute its residuals anew. Then the older half is dropped.
 cdef Py_ssize_t MIN_LOG = 1 << 14
@@ -152,12 +156,17 @@ cdef class RowPool:
 
         Not a number stands for the weight that an edge has, or for 1 if there is no edge.
         """
-        cdef Py_ssize_t i
-        if not self.is_weighted and ((np.asarray(weights) != 0.0) & (np.asarray(weights) != 1.0)
-                                     & ~np.isnan(weights)).any():
+        cdef Py_ssize_t i, count = sources.shape[0]
+        # Not a number is neither; so it is compared with what would store no weight.
+        if not self.is_weighted and ((np.asarray(weights) > 0.0) & (np.asarray(weights) != 1.0)).any():
             self.become_weighted()
         with nogil:
-            for i in range(sources.shape[0]):
+            for i in range(count):
+                if i + OFFSETS_AHEAD < count:
+                    self.prefetch_offsets(sources[i + OFFSETS_AHEAD])
+                    self.prefetch_offsets(targets[i + OFFSETS_AHEAD])
+                    self.prefetch_row(sources[i + ROWS_AHEAD])
+                    self.prefetch_row(targets[i + ROWS_AHEAD])
                 self.change(sources[i], targets[i], weights[i])
 
     def clear_row(self, node_t u):
@@ -191,6 +200,18 @@ cdef class RowPool:
         """Store a weight for each entry."""
         self.weights = np.ones(self.indices.shape[0])
         self.n_arrays += 1
+
+    cdef void prefetch_offsets(self, node_t u) noexcept nogil:
+        prefetch(&self.starts[u])
+        prefetch(&self.stops[u])
+        prefetch(&self.limits[u])
+        prefetch(&self.degrees[u])
+
+    cdef void prefetch_row(self, node_t u) noexcept nogil:
+        """Prefetch the two ends of a row: it is searched from the first one, and grows at the other."""
+        cdef Py_ssize_t last = self.indices.shape[0] - 1
+        prefetch(&self.indices[min(self.starts[u], last)])
+        prefetch(&self.indices[min(self.stops[u], last)])
 
     cdef double weight_at(self, node_t u, node_t v) noexcept nogil:
         cdef Py_ssize_t e = self.find_either(u, v)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Hashable, Iterable, Sequence
 from contextlib import AbstractContextManager
-from typing import Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import networkx as nx
 import numpy as np
@@ -54,20 +54,39 @@ class RowGraph(ABC):
         How many changes of edges there were.
     """
 
-    nodes: Any
-    indices: NDArray[np.int32]
-    weights: NDArray[np.float64] | None
-    degrees: NDArray[np.float64]
-    row_starts: NDArray[np.int64]
-    n_entries: int
-    view: GraphView
-    largest_degree: float
-    mean_weight: float
-    has_dead_ends: bool
     can_change = False
-    version: Hashable = 0
-    position = 0
     _pools: dict[Any, Pool[Any]]
+
+    if TYPE_CHECKING:  # attributes or properties, as each graph has them
+        nodes: Any
+
+        @property
+        def indices(self) -> NDArray[np.int32]: ...
+        @property
+        def weights(self) -> NDArray[np.float64] | None: ...
+        @property
+        def degrees(self) -> NDArray[np.float64]: ...
+        @property
+        def row_starts(self) -> NDArray[np.integer]: ...
+        @property
+        def n_entries(self) -> int: ...
+        @property
+        def view(self) -> GraphView: ...
+        @property
+        def largest_degree(self) -> float: ...
+        @property
+        def mean_weight(self) -> float: ...
+        @property
+        def has_dead_ends(self) -> bool: ...
+        @property
+        def version(self) -> Hashable: ...
+        @property
+        def position(self) -> int: ...
+
+        # Of graphs that can change.
+        loops: float
+
+        def changes_since(self, position: int) -> NDArray[Any] | None: ...
 
     @abstractmethod
     def __len__(self) -> int:

@@ -96,6 +96,7 @@ class CSRGraph(RowGraph):
     """
 
     __networkx_backend__ = BACKEND_NAME  # NetworkX's own functions take it too
+    version = position = 0  # it has seen no change
 
     indptr: NDArray[np.int32] | NDArray[np.int64]
     indices: NDArray[np.int32]
@@ -760,12 +761,12 @@ class CSRGraph(RowGraph):
         return self.arrows.graph if self._directed else self
 
     @property
-    def row_starts(self) -> NDArray[np.int64]:  # type: ignore[override]
+    def row_starts(self) -> NDArray[np.integer]:
         """Where each row starts in `indices`."""
         return self.indptr[:-1]
 
     @property
-    def n_entries(self) -> int:  # type: ignore[override]
+    def n_entries(self) -> int:
         """The number of entries in all rows."""
         return len(self.indices)
 

@@ -408,9 +408,9 @@ class DynamicGraph(ChangingGraph):
                 f'edges have no attribute but their weight: data must be True, False or "weight", got {data!r}'
             )
         G = self.to_networkx()
-        if data == "weight":
-            return list(G.edges(data="weight", default=1.0))
-        return list(G.edges(data=data))
+        if isinstance(data, str):
+            return list(G.edges(data=data, default=1.0))
+        return list(G.edges(data=True) if data else G.edges)
 
     def freeze(self) -> CSRGraph:
         """The graph as it is now, which cannot be changed. It is copied only if something has changed since last time.
@@ -837,7 +837,7 @@ class DynamicGraph(ChangingGraph):
     def _add_edges(self, edges: EdgeBunch) -> None:
         added: list[int] = []
         try:
-            if isinstance(edges.sources, np.ndarray):
+            if isinstance(edges.sources, np.ndarray) and isinstance(edges.targets, np.ndarray):
                 sources, targets = self._known_rows(edges.sources), self._known_rows(edges.targets)
                 unknown = (sources < 0) | (targets < 0)
                 if unknown.any():

@@ -55,7 +55,8 @@ class DynamicRows(RowGraph):
         return self.pool.n_rows
 
     def _find(self, node: Any) -> int | None:
-        return self.nodes.find(node)
+        row: int | None = self.nodes.find(node)
+        return row
 
     def is_directed(self) -> bool:
         return self._directed
@@ -76,11 +77,11 @@ class DynamicRows(RowGraph):
             self._pools = {}  # scratch memory is as long as the rows were
 
     @property
-    def position(self) -> int:  # type: ignore[override]
+    def position(self) -> int:
         return self.pool.position
 
     @property
-    def version(self) -> tuple[int, int, int]:  # type: ignore[override]
+    def version(self) -> tuple[int, int, int]:
         return self.pool.position, self.nodes.n_joined, self.nodes.n_removals
 
     def changes_since(self, position: int) -> NDArray[Any] | None:
@@ -88,44 +89,44 @@ class DynamicRows(RowGraph):
         return self.pool.changes(position) if position >= self.pool.first_position else None
 
     @property
-    def loops(self) -> float:
+    def loops(self) -> float:  # type: ignore[override]
         """How often a self-loop stands in W; 0 for rows of out-edges."""
         return 0.0 if self._directed else 1.0
 
     @property
-    def indices(self) -> NDArray[np.int32]:  # type: ignore[override]
+    def indices(self) -> NDArray[np.int32]:
         return self.pool.arrays[2]
 
     @property
-    def weights(self) -> NDArray[np.float64] | None:  # type: ignore[override]
+    def weights(self) -> NDArray[np.float64] | None:
         return self.pool.arrays[3]
 
     @property
-    def degrees(self) -> NDArray[np.float64]:  # type: ignore[override]
+    def degrees(self) -> NDArray[np.float64]:
         return self.pool.arrays[4]
 
     @property
-    def row_starts(self) -> NDArray[np.int64]:  # type: ignore[override]
+    def row_starts(self) -> NDArray[np.int64]:
         return self.pool.arrays[0]
 
     @property
-    def n_entries(self) -> int:  # type: ignore[override]
+    def n_entries(self) -> int:
         return self.pool.n_entries
 
     @property
-    def largest_degree(self) -> float:  # type: ignore[override]
+    def largest_degree(self) -> float:
         return self.pool.largest_degree
 
     @property
-    def mean_weight(self) -> float:  # type: ignore[override]
+    def mean_weight(self) -> float:
         return float(self.degrees.sum() / self.n_entries) if self.n_entries else 1.0
 
     @property
-    def has_dead_ends(self) -> bool:  # type: ignore[override]
+    def has_dead_ends(self) -> bool:
         return self.pool.n_empty > len(self) - len(self.nodes)
 
     @property
-    def view(self) -> GraphView:  # type: ignore[override]
+    def view(self) -> GraphView:
         found = self._view
         if found is None or found[0] != self.pool.n_arrays:
             found = self._view = (self.pool.n_arrays, self._make_view())
@@ -139,7 +140,8 @@ class DynamicRows(RowGraph):
         return np.asarray(stops[rows] - starts[rows])
 
     def node_rows(self) -> Sequence[int]:
-        return self.nodes.rows()
+        rows: Sequence[int] = self.nodes.rows()
+        return rows
 
     def row(self, u: int) -> tuple[NDArray[np.int32], NDArray[np.float64] | None]:
         """Copies of the neighbours of row u, and of their weights."""
@@ -174,7 +176,8 @@ class DynamicArrowRows(DynamicRows):
     loops = 2.0
 
     def _make_view(self) -> GraphView:
-        return GraphView(*self.pool.arrays, ArrowView(*self.pool.arrow_arrays))
+        starts, stops, indices, weights, degrees = self.pool.arrays
+        return GraphView(starts, stops, indices, weights, degrees, ArrowView(*self.pool.arrow_arrays))
 
 
 class DynamicArrows(NamedTuple):

@@ -7,7 +7,7 @@ import math
 import os
 import random
 import threading
-from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, nullcontext
 from itertools import islice
 from pathlib import Path
@@ -23,7 +23,7 @@ from nx_fastonl._lib.plain import from_json, to_json
 from nx_fastonl._lib.progress import in_batches, with_progress
 from nx_fastonl._lib.seeds import as_seed
 from nx_fastonl.batch.rows import checked_nodes, rows_of
-from nx_fastonl.graph.base import ChangingGraph
+from nx_fastonl.graph.base import ChangingGraph, RowGraph
 from nx_fastonl.graph.convert import as_row_graph
 from nx_fastonl.graph.csr import CSRGraph
 from nx_fastonl.labeling.certificates import CertifiedLabel
@@ -537,6 +537,7 @@ class OnlineNodeLabeler:
     ) -> list[Any]:
         """Answers about some nodes, by default all, batch by batch. The graph may change between two batches."""
         graph = self._graph
+        items: Sequence[Any]
         if graph.can_change:
             items = list(graph.nodes) if nodes is None else checked_nodes(graph, nodes, "nodes")
         else:
@@ -1227,8 +1228,9 @@ class OnlineNodeLabeler:
         return node
 
     def _known_row(self, node: Hashable) -> int:
-        with self._graph.reading():
-            return self._graph.index(node)
+        graph: RowGraph = self._graph
+        with graph.reading():
+            return graph.index(node)
 
     def _check_not_changing(self) -> None:
         """Raise where this thread is changing the model already: where a signal handler runs meanwhile."""

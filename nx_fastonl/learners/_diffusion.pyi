@@ -28,8 +28,17 @@ class DiffusionStore:
     largest_read_epsilon: float
     mass: float
     largest_theta: float
+    n_nodes: int
+    position: int
     def __init__(
-        self, n: int, rate: float, least_allowance: float, largest_read_epsilon: float, single: bool
+        self,
+        n: int,
+        rate: float,
+        least_allowance: float,
+        largest_read_epsilon: float,
+        single: bool,
+        n_nodes: int = ...,
+        position: int = ...,
     ) -> None: ...
     @property
     def lanes(self) -> int: ...
@@ -44,6 +53,29 @@ class DiffusionStore:
     def resize(self, slots: int, width: int) -> None: ...
     def reserve_slots(self, count: int) -> None: ...
     def reserve_labels(self, k: int) -> None: ...
+    def add_rows(self, n: int) -> None: ...
+    def repair(
+        self,
+        system: SystemView,
+        unlearned: SystemView,
+        pivots: NDArray[np.float64],
+        absorption: float,
+        history: LabelHistory | None,
+        gradients: GradientStore | None,
+        scaling: Scaling | None,
+        changes: NDArray[Any],
+        loops: float,
+        position: int,
+    ) -> None: ...
+    def recompute(
+        self,
+        system: SystemView,
+        history: LabelHistory | None,
+        gradients: GradientStore | None,
+        masses: NDArray[np.float64],
+        position: int,
+    ) -> None: ...
+    def settle_around(self, system: SystemView, work: Workspace, nodes: NDArray[np.int32]) -> int: ...
     def settle(
         self, system: SystemView, work: Workspace, nodes: NDArray[np.int32], label: int, theta: float
     ) -> None: ...

@@ -4,6 +4,7 @@ import numpy as np
 from numpy.typing import NDArray
 from typing_extensions import disjoint_base
 
+from nx_fastonl.kernels._scaling import Scaling
 from nx_fastonl.learners._history import LabelHistory
 from nx_fastonl.learners._stream import Engine
 
@@ -22,7 +23,21 @@ class GradientStore:
     trace: float
     trace_per_label: bool
     unfinished: tuple[NDArray[np.int32], NDArray[np.int32], NDArray[np.float64]] | None
-    def __init__(self, n: int, trace: float, trace_per_label: bool, constant: float) -> None: ...
+    unit: float
+    position: int
+    def __init__(
+        self,
+        n: int,
+        trace: float,
+        trace_per_label: bool,
+        constant: float,
+        unit: float = ...,
+        position: int = ...,
+    ) -> None: ...
+    def add_rows(self, n: int) -> None: ...
+    def measure(self, unit: float, trace: float, constant: float) -> None: ...
+    def follow(self, scaling: Scaling, changes: NDArray[Any], position: int) -> None: ...
+    def rescale(self, scaling: Scaling) -> None: ...
     @property
     def n(self) -> int: ...
     @property

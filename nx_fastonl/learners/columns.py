@@ -171,7 +171,7 @@ class ColumnLearner(RelaxationLearner):
         latest = self._latest
         if latest is not None and latest[0] == u:
             return latest[1]
-        column = self._columns(u)
+        column: Column = self._columns(u)
         self._latest = (u, column)
         return column
 

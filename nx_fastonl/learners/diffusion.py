@@ -176,7 +176,7 @@ class Diffusion:
 
     def _changes_before_rebuild(self) -> float:
         graph, store = self.kernel.graph, self.store
-        walked = store.n_slots * graph.n_entries / max(len(graph), 1) / store.slot_indices.shape[1]
+        walked = store.n_slots * graph.n_entries / max(len(graph), 1)
         return LEAST_CHANGES + walked / EDGES_PER_REPAIR
 
     def _rebuild(self, history: LabelHistory, gradients: GradientStore | None) -> None:
@@ -223,7 +223,9 @@ class Diffusion:
     def take(self, first: int, estimates: NDArray[np.float64], residuals: NDArray[np.float64]) -> None:
         """Take Z and R, which were solved for, of the labels from `first` on."""
         neighbours = self.kernel.graph.neighbor_counts(slice(None))
-        residuals[neighbours == 0] = 0.0  # one step is exact there, up to rounding
+        isolated = np.flatnonzero(neighbours == 0)  # there, one push is exact up to rounding
+        estimates[isolated] += residuals[isolated] / self.system.pivots(isolated)[:, None]
+        residuals[isolated] = 0.0
         self.store.fill(self.system.view, first, estimates, residuals)
         allowances = np.maximum(neighbours, max(self.store.least_allowance, 1.0))
         theta = float((np.abs(residuals).max(axis=1) / allowances).max(initial=0.0))

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass, replace
-from typing import Any, Literal
+from typing import Any, Literal, TypeAlias
 
 from nx_fastonl._lib.arrays import check_restored
 from nx_fastonl.kernels.graph_kernel import GraphKernel
 
 __all__ = ["Tuning", "tuned"]
 
-TraceKind = Literal["estimate", "exact", "paper", "given"]
+TraceKind: TypeAlias = Literal["estimate", "exact", "paper", "given"]
 # The trace is found anew once the number of nodes has changed by more than this factor.
 LARGEST_GROWTH = 1.25
 

@@ -112,6 +112,12 @@ class WeightedTree(_Voter):
     JMLR 2013. D. B. Wilson, "Generating Random Spanning Trees More Quickly than the Cover Time", STOC 1996.
     """
 
+    _order: NDArray[np.int32]
+    _positions: NDArray[np.int32]
+    _distances: NDArray[np.float64]
+    _begins: NDArray[np.int32]
+    _occupied: NDArray[np.uint8]
+
     def __init__(self, graph: RowGraph, history: LabelHistory, trees: int, seed: int) -> None:
         super().__init__(graph, history)
         self._seeds = np.random.default_rng(seed).integers(2**63, size=trees)

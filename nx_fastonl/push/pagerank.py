@@ -332,7 +332,7 @@ def personalized_pagerank_local(
         jumps = None if dangling is None else distribution(graph, dangling, "dangling", unknown)
 
         if top_k is not None and proves:
-            largest = largest_values(graph, seeds, jumps, alpha, top_k, max_operations, max_iter, n_jobs)
+            largest = largest_values(graph.whole(), seeds, jumps, alpha, top_k, max_operations, max_iter, n_jobs)
             top = dict_from_arrays(graph.nodes, largest.rows, largest.values)
             return (top, _info_of_largest(graph, largest, alpha)) if full_output else top
 

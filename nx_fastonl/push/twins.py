@@ -7,6 +7,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from nx_fastonl.graph.base import RowGraph
 from nx_fastonl.graph.csr import CSRGraph
 
 __all__ = ["twins_of"]
@@ -16,11 +17,11 @@ class _Edges(NamedTuple):
     """The edges into some nodes, node after node: those of the i-th are indptr[i]:indptr[i + 1]."""
 
     indptr: NDArray[np.intp]
-    sources: NDArray[np.intp]
+    sources: NDArray[np.integer]
     weights: NDArray[np.float64] | None
 
 
-def twins_of(graph: CSRGraph, u: int, others: NDArray[np.int32]) -> NDArray[np.bool_]:
+def twins_of(graph: RowGraph, u: int, others: NDArray[np.int32]) -> NDArray[np.bool_]:
     """Which of the other nodes are twins of node u.
 
     The edges into both must agree once the names u and v are swapped in one of them: ``W[w, u] == W[w, v]`` for every
@@ -29,7 +30,7 @@ def twins_of(graph: CSRGraph, u: int, others: NDArray[np.int32]) -> NDArray[np.b
     a fraction of itself, so it is 0. This reads the edges of the nodes, or all edges of a directed graph.
     """
     rows = np.concatenate([[u], others])
-    edges = _columns(graph, rows) if graph.is_directed() else _rows(graph, rows)
+    edges = _columns(graph.whole(), rows) if graph.is_directed() else _rows(graph, rows)
     sizes = np.diff(edges.indptr)
     alike: NDArray[np.bool_] = sizes == sizes[0]
     slots = edges.indptr[:-1][alike][:, None] + np.arange(sizes[0])
@@ -48,7 +49,7 @@ def twins_of(graph: CSRGraph, u: int, others: NDArray[np.int32]) -> NDArray[np.b
     return alike[1:]
 
 
-def _rows(graph: CSRGraph, rows: NDArray[np.integer]) -> _Edges:
+def _rows(graph: RowGraph, rows: NDArray[np.integer]) -> _Edges:
     slots, counts = graph.row_slots(rows)
     indptr = np.concatenate([[0], np.cumsum(counts)])
     return _Edges(indptr, graph.indices[slots], None if graph.weights is None else graph.weights[slots])
@@ -65,7 +66,7 @@ def _columns(graph: CSRGraph, rows: NDArray[np.integer]) -> _Edges:
     return _Edges(indptr, sources, None if graph.weights is None else graph.weights[slots])
 
 
-def _degrees_are_equal(graph: CSRGraph, u: int, v: int) -> bool:
+def _degrees_are_equal(graph: RowGraph, u: int, v: int) -> bool:
     """Whether both have the same weights, in any order: sums that were rounded prove nothing."""
     _, _, weights = of_both = _rows(graph, np.array([u, v]))
     first, second = np.diff(of_both.indptr).tolist()
