@@ -47,7 +47,7 @@ cdef class RowPool:
     cdef object _log  # the same memory, as numpy sees it
     cdef int64_t log_start  # the position of log[0]
     cdef Py_ssize_t log_size
-    cdef public int64_t kept_from  # no change from this position on is dropped
+    cdef int64_t kept_from  # no change from this position on is dropped
 
     cdef int bind(self, tuple entries) except -1
     cdef void prefetch_offsets(self, node_t u) noexcept nogil

@@ -417,9 +417,29 @@ cdef class RowPool:
         self.log[self.log_size] = made
         self.log_size += 1
 
+    def keep_log(self, Py_ssize_t more):
+        """Drop no change from now on, until `release_log`, and make room for so many more."""
+        self.kept_from = self.position
+        self.reserve_log(more)
+
+    def release_log(self):
+        """Let changes be dropped again. What is too much of the log goes at once."""
+        cdef Py_ssize_t most = self.most_changes(), size = min(self.log_size, most)
+        if self.log.shape[0] > 4 * most:
+            log = np.zeros(2 * size + 256, dtype=CHANGE)
+            log[:size] = self._log[self.log_size - size : self.log_size]
+            self.log_start += self.log_size - size
+            self.log = self._log = log
+            self.log_size = size
+        self.kept_from = INT64_MAX
+
+    def most_changes(self):
+        """How many changes the log may have."""
+        return max(MIN_LOG, <Py_ssize_t> (LOG_FRACTION * self.n_entries))
+
     def reserve_log(self, Py_ssize_t more):
         """Make room for more changes. Old ones that nobody needs are dropped where there are many."""
-        cdef Py_ssize_t most = max(MIN_LOG, <Py_ssize_t> (LOG_FRACTION * self.n_entries)), dropped
+        cdef Py_ssize_t most = self.most_changes(), dropped
         if self.log_size + more <= self.log.shape[0]:
             return
         dropped = min(self.log_size // 2, max(self.kept_from - self.log_start, 0))

@@ -864,8 +864,8 @@ class DynamicGraph(ChangingGraph):
         pools = [rows.pool for rows in self._pools()]
         positions = [pool.position for pool in pools]
         try:
-            for pool, position in zip(pools, positions, strict=True):
-                pool.kept_from = position
+            for pool in pools:
+                pool.keep_log(len(sources))
             for start in range(0, len(sources), EDGES_AT_ONCE):
                 chunk = slice(start, start + EDGES_AT_ONCE)
                 for pool in pools:
@@ -876,7 +876,7 @@ class DynamicGraph(ChangingGraph):
             raise
         finally:
             for pool in pools:
-                pool.kept_from = np.iinfo(np.int64).max
+                pool.release_log()
 
     def _remove_edges(self, sources: NDArray[np.int32], targets: NDArray[np.int32]) -> None:
         known = (sources >= 0) & (targets >= 0)

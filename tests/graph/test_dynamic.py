@@ -199,7 +199,7 @@ def test_the_log_keeps_what_a_batch_may_take_back():
     ends = rng.integers(3000, size=(2, 100_000)).astype(np.int32)
     pool.set_weights(*ends[:, :1000], np.full(1000, np.nan))
     start, degrees = pool.position, pool.arrays[4].copy()
-    pool.kept_from = start
+    pool.keep_log(0)
     pool.set_weights(*ends, rng.choice([0.0, 1.0, 2.0], size=ends.shape[1]))
     assert pool.first_position <= start
     pool.undo(start)
