@@ -10,6 +10,7 @@ __all__, __getattr__, __dir__ = lazy_names(
         "CertifiedLabel": "labeling.certificates",
         "Compatibility": "labeling.compatibility",
         "DynamicGraph": "graph.dynamic",
+        "DynamicPageRank": "push.dynamic_pagerank",
         "KernelInfo": "kernels.functions",
         "LabelSequence": "labeling.sequence",
         "OnlineNodeLabeler": "labeling.labeler",

@@ -15,6 +15,7 @@ from nx_fastonl.labeling.regret import labeling_cut as labeling_cut
 from nx_fastonl.labeling.regret import regret_bound as regret_bound
 from nx_fastonl.labeling.sequence import LabelSequence as LabelSequence
 from nx_fastonl.labeling.stream import online_node_labeling as online_node_labeling
+from nx_fastonl.push.dynamic_pagerank import DynamicPageRank as DynamicPageRank
 from nx_fastonl.push.fifo import PushInfo as PushInfo
 from nx_fastonl.push.fifo import fifo_push as fifo_push
 from nx_fastonl.push.pagerank import PageRankInfo as PageRankInfo
@@ -27,6 +28,7 @@ __all__ = [
     "CertifiedLabel",
     "Compatibility",
     "DynamicGraph",
+    "DynamicPageRank",
     "KernelInfo",
     "LabelSequence",
     "OnlineNodeLabeler",

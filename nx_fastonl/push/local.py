@@ -71,7 +71,6 @@ def local_push(
     sweeps in place of the paper's queue; `measure` sums up the decay of the mass per epoch, which the paper's local
     bound needs. Setting ``cancelled[0]`` from another thread ends the push with KeyboardInterrupt.
     """
-    first_epsilon = FIRST_EPSILON_FACTOR * epsilon if adaptive else epsilon
     effort = _push.Effort(
         UNLIMITED if max_operations is None else min(max_operations, UNLIMITED),
         UNLIMITED if max_epochs is None else min(max_epochs, UNLIMITED),
@@ -79,28 +78,42 @@ def local_push(
     )
     with system.graph.scratch(Workspace) as workspace:
         workspace.start(sources, masses)
-        while True:
-            converged = _push.push(
-                system.view,
-                workspace,
-                effort,
-                first_epsilon=first_epsilon,
-                epsilon=epsilon,
-                omega=system.omega if adaptive else 0.0,
-                target=mass_tolerance or 0.0,
-                measure=measure,
-            )
-            if mass_tolerance is None or not converged:
-                break
-            mass = workspace.residual_mass()
-            converged = mass <= mass_tolerance
-            if converged or epsilon < SMALLEST_EPSILON:
-                break
-            first_epsilon = epsilon
-            epsilon *= min(SMALLEST_DROP, max(LARGEST_DROP, mass_tolerance / mass))
+        converged = push_on(system, workspace, effort, epsilon, mass_tolerance, adaptive=adaptive, measure=measure)
         nodes, estimate, residual = workspace.drain()
     work = (effort.operations, effort.pushes, effort.epochs, effort.decay)
     return PushResult(nodes, estimate, residual, *work, converged)
+
+
+def push_on(
+    system: LinearSystem,
+    workspace: Workspace,
+    effort: _push.Effort,
+    epsilon: float,
+    mass_tolerance: float | None = None,
+    *,
+    adaptive: bool = True,
+    measure: bool = False,
+) -> bool:
+    """Push what is in a workspace, as `local_push` does; return whether it converged within the effort."""
+    first_epsilon = FIRST_EPSILON_FACTOR * epsilon if adaptive else epsilon
+    while True:
+        converged = _push.push(
+            system.view,
+            workspace,
+            effort,
+            first_epsilon=first_epsilon,
+            epsilon=epsilon,
+            omega=system.omega if adaptive else 0.0,
+            target=mass_tolerance or 0.0,
+            measure=measure,
+        )
+        if mass_tolerance is None or not converged:
+            return converged
+        mass = workspace.residual_mass()
+        if mass <= mass_tolerance or epsilon < SMALLEST_EPSILON:
+            return mass <= mass_tolerance
+        first_epsilon = epsilon
+        epsilon *= min(SMALLEST_DROP, max(LARGEST_DROP, mass_tolerance / mass))
 
 
 def push_or_solve(

@@ -300,7 +300,7 @@ def personalized_pagerank_local(
     with graph.reading():
         alpha = check_fraction("alpha", alpha)
         epsilon_given = epsilon is not None
-        epsilon = _default_epsilon(graph) if epsilon is None else check_positive("epsilon", epsilon)
+        epsilon = default_epsilon(graph) if epsilon is None else check_positive("epsilon", epsilon)
         if tol is not None:
             tol = check_positive("tol", tol)
         check_count("max_iter", max_iter)
@@ -325,7 +325,7 @@ def personalized_pagerank_local(
         if personalization is None:
             seeds = everywhere(graph)
         else:
-            seeds = distribution(graph, _as_weights(graph, personalization), "personalization", unknown)
+            seeds = distribution(graph, as_weights(graph, personalization), "personalization", unknown)
         many_seeds = len(seeds[0]) > 1 and cover(graph, seeds[0])
         if tol is None and (personalization is None or (many_seeds and not epsilon_given)):
             tol = GLOBAL_TOLERANCE  # nothing is local
@@ -416,7 +416,7 @@ def ppr_matrix(
     """
     graph = as_csr_graph(G, weight)
     alpha = check_fraction("alpha", alpha)
-    push_epsilon = _default_epsilon(graph) if epsilon is None else check_positive("epsilon", epsilon)
+    push_epsilon = default_epsilon(graph) if epsilon is None else check_positive("epsilon", epsilon)
     if tol is not None:
         tol = check_positive("tol", tol)
     check_count("top_k", top_k)
@@ -474,7 +474,7 @@ def pagerank_vector(
         epsilon = FIRST_EPSILON
         mass_tolerance = (tol - rounding) * (1.0 - damping if graph.has_dead_ends else 1.0)
     else:
-        epsilon = _scaled_epsilon(graph, seeds, epsilon)
+        epsilon = scaled_epsilon(graph, seeds, epsilon)
 
     guess = None
     if start is not None and (jumps is None or not graph.has_dead_ends):
@@ -534,7 +534,7 @@ def everywhere(graph: RowGraph) -> SparseVector:
     return np.arange(n), np.full(n, 1.0 / n)
 
 
-def _default_epsilon(graph: RowGraph) -> float:
+def default_epsilon(graph: RowGraph) -> float:
     """Errors per neighbour add up: where nodes have many, each may be the less."""
     return DEFAULT_EPSILON * min(1.0, MANY_NEIGHBOURS * graph.number_of_nodes() / max(graph.n_entries, 1))
 
@@ -551,7 +551,7 @@ def _info_of_largest(graph: RowGraph, largest: LargestValues, damping: float) ->
     )
 
 
-def _scaled_epsilon(graph: RowGraph, seeds: SparseVector, epsilon: float) -> float:
+def scaled_epsilon(graph: RowGraph, seeds: SparseVector, epsilon: float) -> float:
     """Epsilon for the heaviest seed's share of the mass, and small enough that this seed is pushed."""
     rows, masses = seeds
     heaviest = float(masses.max())
@@ -593,7 +593,7 @@ def _top_is_proven(graph: RowGraph, found: PageRankVector, top: NDArray[np.intp]
     return bool((found.values - error)[top].min() > rival)
 
 
-def _as_weights(graph: RowGraph, personalization: Any) -> Masses:
+def as_weights(graph: RowGraph, personalization: Any) -> Masses:
     """The seeds as {node: weight} or floats, from a dict or its like, an array, a node, or an iterable of nodes."""
     if personalization in graph:
         return {personalization: 1.0}
