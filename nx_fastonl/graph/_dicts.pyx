@@ -184,6 +184,8 @@ def dict_from_arrays(nodes, const node_t[::1] ids, const double[::1] values, bin
     cdef dict result = {}
     cdef Py_ssize_t i
     cdef tuple names
+    if hasattr(nodes, "plain"):  # of a graph that changes
+        nodes = nodes.plain()
     if type(nodes) is tuple:
         names = nodes
         for i in range(ids.shape[0]):

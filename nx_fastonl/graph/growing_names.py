@@ -48,8 +48,15 @@ class GrowingNames:
         found = self._names.get(row, self)
         return self._first[row] if found is self else found
 
+    def plain(self) -> Any:
+        """The first names, if no others have joined, which are faster to look at; else these names."""
+        return self if self._names else self._first
+
     def at(self, rows: NDArray[np.integer]) -> list[Hashable]:
         """The names of these rows."""
+        if isinstance(self._first, range):
+            joined = self._names
+            return [joined.get(u, u) for u in rows.tolist()] if joined else rows.tolist()
         return [self[u] for u in rows.tolist()]
 
     def rows(self) -> Sequence[int]:

@@ -1,6 +1,16 @@
 """Graphs that change: what an update costs, against computing anew.
 
+    python -m tests.benchmarks.bench_dynamic labels
+    python -m tests.benchmarks.bench_dynamic edges
+    python -m tests.benchmarks.bench_dynamic push
     python -m tests.benchmarks.bench_dynamic pagerank
+
+`labels` inserts and then removes 100,000 random edges of ogbn-arxiv under a labeler that has learned 50,000 nodes, and
+asks for a prediction after each. It prints the median and the 99th percentile of an update with its prediction, in
+microseconds of CPU, and how much longer it takes to learn the 50,000 labels again. `edges` inserts a million random
+edges into the same graph, by array and one by one, beside NetworkX, igraph and networkit. `push` compares pushes on a
+DynamicGraph with those on its CSRGraph, beside a second run on the CSRGraph: on a fresh one, and where 30 % of the rows
+have moved. With valgrind installed it also counts instructions.
 
 `pagerank` keeps one vector of ogbn-arxiv, without its arrows, under random insertions and removals of edges, and asks
 for a value after each. It prints updates per second, the median and the 99th percentile of an update with its question,
@@ -11,6 +21,10 @@ error, on a graph that needs no conversion and with arrays out. Each takes --rec
 from __future__ import annotations
 
 import os
+import re
+import shutil
+import subprocess
+import sys
 import time
 from collections.abc import Iterator
 
@@ -20,9 +34,14 @@ import numpy as np
 
 import nx_fastonl as fo
 from nx_fastonl.graph.csr import CSRGraph
-from tests.benchmarks.measure import Table, best_times, load, parser
+from tests.benchmarks.measure import Table, best_times, load, load_labels, parser, to_networkx
 
 GRAPH = "ogbn-arxiv"
+KNOWN, UPDATES = 50_000, 100_000
+INSERTED = 1_000_000
+ONE_BY_ONE = 100_000
+PUSHES = 300
+MOVED = 0.3
 DAMPING = 0.85
 PAGERANK_UPDATES = 10_000
 # With the last, an edge changes the vector by several times its tolerance: an update costs much, and there are fewer.
@@ -39,6 +58,150 @@ def random_updates(graph: CSRGraph, count: int, seed: int = 0) -> Iterator[tuple
     ends = np.concatenate([np.stack([rows[removed], graph.indices[removed]], axis=1), inserted])
     for i in random.permutation(count).tolist():
         yield *ends[i].tolist(), i >= len(removed)
+
+
+def labels() -> Table:
+    """A labeler under updates, with a prediction after each."""
+    headers = ("method", "updates", "median, us", "99 %, us", "mean, us", "learned again, s", "again / update")
+    table = Table("dynamic-labels", *headers)
+    frozen, truth = load(GRAPH), load_labels(GRAPH).tolist()
+    random = np.random.default_rng(0)
+    known = random.permutation(len(frozen))[:KNOWN].tolist()
+    pairs = [(u, truth[u]) for u in known]
+    edges = random.integers(len(frozen), size=(UPDATES, 2)).tolist()
+    questions = random.integers(len(frozen), size=UPDATES).tolist()
+    for method in ("fastonl", "adaptive"):
+        graph = fo.DynamicGraph(frozen)
+        model = fo.OnlineNodeLabeler(graph, method=method)
+        again = best_times({"again": lambda model=model: model.clone().run(pairs)}, 3)["again"]
+        model.run(pairs)
+        for name, change in (("inserted", graph.add_edge), ("removed", graph.remove_edge)):
+            seconds = []
+            for (u, v), node in zip(edges, questions, strict=True):
+                start = time.thread_time()
+                if name == "inserted" or graph.has_edge(u, v):
+                    change(u, v)
+                model.predict_one(node)
+                seconds.append(time.thread_time() - start)
+            median, slow = np.quantile(seconds, [0.5, 0.99]).tolist()
+            mean = float(np.mean(seconds))
+            cells = (median * 1e6, slow * 1e6, mean * 1e6, again, again / mean)
+            table.add(f"{method}, {name}", len(seconds), *cells)
+    return table
+
+
+def edges() -> Table:
+    """Edges that are inserted by array and one by one, in millions per second."""
+    import igraph
+    import networkit
+
+    table = Table("dynamic-edges", "edges given", "million / s", "DynamicGraph / it", peers=("igraph", "networkit"))
+    frozen = load(GRAPH)
+    n, G = len(frozen), to_networkx(frozen)
+    many = np.random.default_rng(0).integers(n, size=(INSERTED, 2))
+    few = many[:ONE_BY_ONE].tolist()
+    ends = list(G.edges)
+
+    def one_by_one(add) -> None:
+        for u, v in few:
+            add(u, v)
+
+    def in_igraph() -> igraph.Graph:
+        return igraph.Graph(n=n, edges=ends)
+
+    def in_networkit() -> networkit.Graph:
+        graph = networkit.Graph(n)
+        for u, v in ends:
+            graph.addEdge(u, v)
+        return graph
+
+    def fresh() -> fo.DynamicGraph:
+        return fo.DynamicGraph(frozen)
+
+    runs = {
+        "array, DynamicGraph": (INSERTED, fresh, lambda graph: graph.add_edges_from(many)),
+        "array, igraph add_edges": (INSERTED, in_igraph, lambda graph: graph.add_edges(many)),
+        "one by one, DynamicGraph": (
+            ONE_BY_ONE,
+            lambda: fo.DynamicGraph(frozen),
+            lambda graph: one_by_one(graph.add_edge),
+        ),
+        "one by one, NetworkX": (ONE_BY_ONE, G.copy, lambda graph: one_by_one(graph.add_edge)),
+        "one by one, networkit": (
+            ONE_BY_ONE,
+            in_networkit,
+            lambda graph: one_by_one(lambda u, v: graph.addEdge(u, v, checkMultiEdge=True)),
+        ),
+    }
+    best = dict.fromkeys(runs, float("inf"))
+    for _ in range(3):
+        for name, (_, make, add) in runs.items():
+            graph = make()
+            start = time.thread_time()
+            add(graph)
+            best[name] = min(best[name], time.thread_time() - start)
+    graph = in_igraph()
+    start = time.thread_time()
+    for u, v in few[:200]:  # each copies the whole graph
+        graph.add_edge(u, v)
+    best["one by one, igraph"] = (time.thread_time() - start) * ONE_BY_ONE / 200
+    for name, seconds in best.items():
+        way = name.split(",")[0]
+        count = INSERTED if way == "array" else ONE_BY_ONE
+        table.add(name, count / seconds / 1e6, seconds / best[f"{way}, DynamicGraph"])
+    return table
+
+
+def moved_graph(frozen: CSRGraph) -> fo.DynamicGraph:
+    """The same graph, after an edge has joined and left again at enough nodes for 30 % of the rows to move."""
+    graph = fo.DynamicGraph(frozen)
+    chosen = np.random.default_rng(0).permutation(len(frozen))[: int(MOVED * len(frozen)) // 2 * 2].reshape(-1, 2)
+    chosen = chosen[[not graph.has_edge(u, v) for u, v in chosen.tolist()]]
+    graph.add_edges_from(chosen)
+    graph.remove_edges_from(chosen)
+    return graph
+
+
+def push() -> Table:
+    """The same pushes on a CSRGraph, twice, on a fresh DynamicGraph and on one whose rows have moved."""
+    table = Table("dynamic-push", "graph", "ms", "/ CSRGraph", "instructions, millions", "/ CSRGraph, instructions")
+    frozen = load(GRAPH)
+    graphs = {
+        "CSRGraph": frozen,
+        "CSRGraph again": frozen,
+        "fresh": fo.DynamicGraph(frozen),
+        "moved": moved_graph(frozen),
+    }
+    sources = np.random.default_rng(1).integers(len(frozen), size=PUSHES).tolist()
+
+    def pushes(G: object) -> None:
+        for source in sources:
+            fo.personalized_pagerank_local(G, personalization=source, epsilon=1e-6)
+
+    seconds = best_times({name: lambda G=G: pushes(G) for name, G in graphs.items()}, 7)
+    counts = {name: instructions(name) for name in ("CSRGraph", "fresh")} if shutil.which("valgrind") else {}
+    for name in graphs:
+        count, base = counts.get(name), counts.get("CSRGraph")
+        ratio = count / base if count and base else None
+        table.add(name, seconds[name] * 1e3, seconds[name] / seconds["CSRGraph"], count and count / 1e6, ratio)
+    return table
+
+
+def instructions(name: str) -> float:
+    """How many instructions one push takes on a graph of this name, by callgrind: ten pushes more, over ten."""
+
+    def counted(pushes: int) -> int:
+        program = (
+            "import sys, nx_fastonl as fo; from tests.benchmarks.measure import load; frozen = load('cora')\n"
+            f"G = frozen if {name!r} == 'CSRGraph' else fo.DynamicGraph(frozen)\n"
+            f"for _ in range({pushes}): fo.personalized_pagerank_local(G, personalization=5, epsilon=1e-9)\n"
+        )
+        command = ["valgrind", "--tool=callgrind", "--callgrind-out-file=/dev/null", sys.executable, "-c", program]
+        environment = {**os.environ, "PYTHONHASHSEED": "0"}
+        done = subprocess.run(command, capture_output=True, text=True, check=True, env=environment)
+        return int(re.search(r"Collected : (\d+)", done.stderr)[1])
+
+    return (counted(12) - counted(2)) / 10
 
 
 def pagerank() -> Table:
@@ -91,7 +254,7 @@ def pagerank() -> Table:
 
 
 def main() -> None:
-    benchmarks = {"pagerank": pagerank}
+    benchmarks = {"labels": labels, "edges": edges, "push": push, "pagerank": pagerank}
     options = parser(__doc__)
     options.add_argument("benchmark", choices=tuple(benchmarks))
     arguments = options.parse_args()
