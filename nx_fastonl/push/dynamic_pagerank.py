@@ -386,7 +386,7 @@ class DynamicPageRank:
         """The edges that have changed; None if ``r = b - H z`` is better computed anew."""
         if not self._graph.can_change:
             return np.empty(0, dtype=CHANGE)
-        changes: NDArray[Any] | None = self._graph.changes_since(reached.version[0])  # type: ignore[attr-defined]
+        changes: NDArray[Any] | None = self._graph.changes_since(reached.version[0])
         if changes is None or len(changes) > LEAST_CHANGES + self._kept.volume / EDGES_PER_REPAIR:
             return None
         return changes
