@@ -21,48 +21,64 @@ class SharedLock:
     """
 
     def __init__(self) -> None:
-        self._changed = threading.Condition(threading.Lock())
+        self._mutex = threading.Lock()  # held for a moment, while the numbers below are looked at
+        self._freed = threading.Condition(self._mutex)
         self._readers: dict[int, int] = {}  # how often each thread has it to read
-        self._writer, self._depth, self._waiting = 0, 0, 0
+        self._writer, self._depth = 0, 0  # the thread that writes, and how often it has it
+        self._waiting, self._waiting_writers = 0, 0
         self.reading, self.writing = _Side(self._read, self._end_reading), _Side(self._write, self._end_writing)
 
     def _read(self) -> None:
         me = threading.get_ident()
-        with self._changed:
-            if self._writer != me and me not in self._readers:
-                while self._writer or self._waiting:
-                    self._changed.wait()
-            self._readers[me] = self._readers.get(me, 0) + 1
+        with self._mutex:
+            readers = self._readers
+            if me in readers:
+                readers[me] += 1
+                return
+            if self._writer != me:
+                while self._writer or self._waiting_writers:
+                    self._wait()
+            readers[me] = 1
 
     def _end_reading(self) -> None:
         me = threading.get_ident()
-        with self._changed:
+        with self._mutex:
             if self._readers[me] > 1:
                 self._readers[me] -= 1
-            else:
-                del self._readers[me]
-                self._changed.notify_all()
+                return
+            del self._readers[me]
+            if self._waiting:
+                self._freed.notify_all()
 
     def _write(self) -> None:
         me = threading.get_ident()
-        with self._changed:
+        with self._mutex:
             if self._writer != me:
-                self._waiting += 1
+                self._waiting_writers += 1
                 try:
                     while self._writer or any(reader != me for reader in self._readers):
-                        self._changed.wait()
+                        self._wait()
                 finally:
-                    self._waiting -= 1
-                    self._changed.notify_all()
+                    self._waiting_writers -= 1
+                    if self._waiting:
+                        self._freed.notify_all()
                 self._writer = me
             self._depth += 1
 
     def _end_writing(self) -> None:
-        with self._changed:
+        with self._mutex:
             self._depth -= 1
             if self._depth == 0:
                 self._writer = 0
-                self._changed.notify_all()
+                if self._waiting:
+                    self._freed.notify_all()
+
+    def _wait(self) -> None:
+        self._waiting += 1
+        try:
+            self._freed.wait()
+        finally:
+            self._waiting -= 1
 
 
 class _Side:

@@ -151,6 +151,12 @@ cdef class RowPool:
         """The weight of the edge from u to v; 0 if there is none."""
         return self.weight_at(u, v)
 
+    def set_weight(self, node_t u, node_t v, double weight):
+        """Set the weight of one edge, as `set_weights` does."""
+        if not self.is_weighted and weight > 0.0 and weight != 1.0:
+            self.become_weighted()
+        self.change(u, v, weight)
+
     def set_weights(self, const node_t[::1] sources, const node_t[::1] targets, const double[::1] weights):
         """Set the weights of edges, one after the other; 0 removes an edge.
 

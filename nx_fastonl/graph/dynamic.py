@@ -17,8 +17,17 @@ from nx_fastonl.graph.base import ChangingGraph
 from nx_fastonl.graph.convert import as_csr_graph
 from nx_fastonl.graph.csr import CSRGraph
 from nx_fastonl.graph.dynamic_rows import DynamicArrowRows, DynamicRows
-from nx_fastonl.graph.edgebunch import EdgeBunch, Ends, checked_node, edge_bunch
-from nx_fastonl.graph.events import AddEdges, AddNodes, ExpireEdges, GraphEvent, RemoveEdges, RemoveNodes
+from nx_fastonl.graph.edgebunch import EdgeBunch, Ends, checked_node, checked_time, checked_weight, edge_bunch
+from nx_fastonl.graph.events import (
+    AddEdge,
+    AddEdges,
+    AddNodes,
+    ExpireEdges,
+    GraphEvent,
+    RemoveEdge,
+    RemoveEdges,
+    RemoveNodes,
+)
 from nx_fastonl.graph.growing_names import GrowingNames
 from nx_fastonl.graph.live import BACKEND_NAME
 from nx_fastonl.graph.names import find_in_range
@@ -278,6 +287,7 @@ class DynamicGraph(ChangingGraph):
         Parameters
         ----------
         node : node
+            One of the graph.
 
         Returns
         -------
@@ -306,6 +316,7 @@ class DynamicGraph(ChangingGraph):
         Parameters
         ----------
         node : node
+            One of the graph.
 
         Returns
         -------
@@ -561,9 +572,9 @@ class DynamicGraph(ChangingGraph):
         >>> graph.weight("ann", "bob")
         2.0
         """
-        times = None if time is None else [time]
-        edge = (u, v) if weight is None else (u, v, weight)
-        self._commit(AddEdges(edge_bunch([edge], times=times, weighted=weight is not None)))
+        u, v = checked_node(u), checked_node(v)
+        weight = None if weight is None else checked_weight(u, v, weight)
+        self._commit(AddEdge(u, v, weight, None if time is None else checked_time(time)))
 
     def add_edges_from(self, edges: Any, weights: ArrayLike | None = None, times: ArrayLike | None = None) -> None:
         """Add edges, or change the weights of those that are there: all or, if this raises, none.
@@ -656,7 +667,7 @@ class DynamicGraph(ChangingGraph):
         with self._lock.writing:
             if not self.has_edge(u, v):
                 raise nx.NetworkXError(f"The edge {shortened(u)}-{shortened(v)} is not in the graph")
-            self._commit(RemoveEdges([u], [v]))
+            self._commit(RemoveEdge(u, v))
 
     def remove_edges_from(self, edges: Any) -> None:
         """Remove edges, as far as they are there.
@@ -691,6 +702,7 @@ class DynamicGraph(ChangingGraph):
         Parameters
         ----------
         node : node
+            One of the graph.
 
         Raises
         ------
@@ -716,6 +728,7 @@ class DynamicGraph(ChangingGraph):
         Parameters
         ----------
         nodes : iterable of nodes
+            They need not be in the graph.
 
         Raises
         ------
@@ -777,6 +790,10 @@ class DynamicGraph(ChangingGraph):
     def _apply(self, event: GraphEvent) -> None:
         self._n_changes += 1
         match event:
+            case AddEdge(u, v, weight, time):
+                self._add_edge(u, v, weight, time)
+            case RemoveEdge(u, v):
+                self._remove_edge(u, v)
             case AddNodes(nodes):
                 self._add_nodes(nodes)
             case AddEdges(edges):
@@ -856,6 +873,35 @@ class DynamicGraph(ChangingGraph):
             raise
         if edges.times is not None:
             self._set_times(sources, targets, edges.times)
+
+    def _add_edge(self, u: Hashable, v: Hashable, weight: float | None, time: float | None) -> None:
+        i, j = self._nodes.find(u), self._nodes.find(v)
+        added: list[int] = []
+        if i is None or j is None:
+            added = self._add_nodes([u, v])
+            i, j = self._row_of(u), self._row_of(v)
+        try:
+            self._set_weight(i, j, np.nan if weight is None else weight)
+        except BaseException:
+            self._take_back(added)
+            raise
+        if time is not None:
+            self._set_times(np.array([i]), np.array([j]), np.array([time]))
+
+    def _remove_edge(self, u: Hashable, v: Hashable) -> None:
+        i, j = self._nodes.find(u), self._nodes.find(v)
+        if i is not None and j is not None:
+            self._set_weight(i, j, 0.0)
+            if self._times:
+                self._times.pop(self._key(i, j), None)
+
+    def _set_weight(self, u: int, v: int, weight: float) -> None:
+        """Set the weight of one edge: all or, if this is interrupted, nothing."""
+        both_ways = self.rows.both_ways
+        if both_ways is None:
+            self.rows.pool.set_weight(u, v, weight)
+        else:
+            self._set_weights(np.array([u], dtype=np.int32), np.array([v], dtype=np.int32), np.array([weight]))
 
     def _set_weights(
         self, sources: NDArray[np.int32], targets: NDArray[np.int32], weights: NDArray[np.float64]

@@ -10,7 +10,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from nx_fastonl._lib.checks import WEIGHT_RANGE, as_float, shortened
 
-__all__ = ["EdgeBunch", "checked_node", "edge_bunch"]
+__all__ = ["EdgeBunch", "checked_node", "checked_time", "checked_weight", "edge_bunch"]
 
 # Names of nodes: integers in an array, or any objects in a list.
 Ends = NDArray[np.int64] | list[Hashable]
@@ -53,7 +53,7 @@ def edge_bunch(
         return _checked([checked_node(u) for u, _ in ends], [checked_node(v) for _, v in ends], weights, times)
     found = [_edge(edge, weighted) for edge in _iterated(edges)]
     if weights is None:
-        weights = [np.nan if weight is None else _number(u, v, weight) for u, v, weight in found]
+        weights = [np.nan if weight is None else checked_weight(u, v, weight) for u, v, weight in found]
     return _checked([u for u, _, _ in found], [v for _, v, _ in found], weights, times)
 
 
@@ -95,7 +95,8 @@ def checked_node(node: Any) -> Hashable:
     return found
 
 
-def _number(u: Hashable, v: Hashable, weight: Any) -> float:
+def checked_weight(u: Hashable, v: Hashable, weight: Any) -> float:
+    """The weight of an edge as a float; an error if it cannot be one."""
     try:
         found = np.nan if isinstance(weight, str | bool) else as_float(weight)
     except (TypeError, ValueError):
@@ -127,6 +128,13 @@ def _checked(sources: Ends, targets: Ends, weights: ArrayLike | None, times: Arr
             i = int(bad.argmax())
             _refuse(sources[i], targets[i], given[i].item())
     return EdgeBunch(sources, targets, values, _checked_times(times, len(sources)))
+
+
+def checked_time(time: Any) -> float:
+    """A time as a float; an error if it is none."""
+    found = _checked_times([time], 1)
+    assert found is not None
+    return float(found[0])
 
 
 def _checked_times(times: ArrayLike | None, count: int) -> NDArray[np.float64] | None:

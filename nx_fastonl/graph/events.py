@@ -7,7 +7,7 @@ from typing import NamedTuple, TypeAlias
 
 from nx_fastonl.graph.edgebunch import EdgeBunch, Ends
 
-__all__ = ["AddEdges", "AddNodes", "ExpireEdges", "GraphEvent", "RemoveEdges", "RemoveNodes"]
+__all__ = ["AddEdge", "AddEdges", "AddNodes", "ExpireEdges", "GraphEvent", "RemoveEdge", "RemoveEdges", "RemoveNodes"]
 
 
 class AddNodes(NamedTuple):
@@ -22,11 +22,27 @@ class AddEdges(NamedTuple):
     edges: EdgeBunch
 
 
+class AddEdge(NamedTuple):
+    """The same of one edge; `weight` and `time` are None where they were not given."""
+
+    u: Hashable
+    v: Hashable
+    weight: float | None
+    time: float | None
+
+
 class RemoveEdges(NamedTuple):
     """Edges leave, as far as they are there."""
 
     sources: Ends
     targets: Ends
+
+
+class RemoveEdge(NamedTuple):
+    """One edge leaves, if it is there."""
+
+    u: Hashable
+    v: Hashable
 
 
 class RemoveNodes(NamedTuple):
@@ -41,4 +57,4 @@ class ExpireEdges(NamedTuple):
     time: float
 
 
-GraphEvent: TypeAlias = AddNodes | AddEdges | RemoveEdges | RemoveNodes | ExpireEdges
+GraphEvent: TypeAlias = AddNodes | AddEdge | AddEdges | RemoveEdge | RemoveEdges | RemoveNodes | ExpireEdges
