@@ -275,3 +275,15 @@ def test_the_threshold_of_sets_is_a_quantile_of_nodes_left_out():
     assert fitted.threshold(0.95, 0.95, 0) == 0.9  # at most the largest
     later = restore(settings_, arrays, np.append(scores, [0.95, 0.0]), 5, offsets)
     assert later.threshold(0.8, 0.8, 0) == pytest.approx(0.9 + 0.05 * 0.8 - 0.05 * 0.2)
+
+
+def test_isolated_nodes_are_solved_exactly(monkeypatch):
+    """A coarse solution leaves a residual at them, which is not just dropped."""
+    monkeypatch.setattr(fitting, "SOLVED_MASS", 1e-1)
+    G = nx.Graph([(0, 1), (1, 2)])
+    G.add_nodes_from([3, 4])
+    model = adaptive(G, kernel="laplacian", smoothness=0.3).fit({3: "a", 0: "b"})
+    diffusion = learner_of(model).diffusions[0]
+    Z, R = diffusion.dense(2)
+    assert_allclose(Z[3], [1.0 / 0.3, 0.0], rtol=1e-12)
+    assert (R[3:] == 0.0).all()

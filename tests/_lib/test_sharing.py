@@ -1,0 +1,94 @@
+import threading
+import time
+
+import pytest
+
+from nx_fastonl._lib.sharing import SharedLock
+
+WAIT = 20  # seconds, before a test gives up
+
+
+def started(function):
+    thread = threading.Thread(target=function, daemon=True)
+    thread.start()
+    return thread
+
+
+def holds(lock_side, entered, leave):
+    def hold():
+        with lock_side:
+            entered.set()
+            assert leave.wait(WAIT)
+
+    return hold
+
+
+def test_readers_share_and_writers_do_not():
+    lock, leave = SharedLock(), threading.Event()
+    inside = [threading.Event() for _ in range(4)]
+    readers = [started(holds(lock.reading, event, leave)) for event in inside[:2]]
+    assert all(event.wait(WAIT) for event in inside[:2])
+    writer = started(holds(lock.writing, inside[2], leave))
+    assert not inside[2].wait(0.05)
+    late = started(holds(lock.reading, inside[3], leave))  # comes after the writer
+    assert not inside[3].wait(0.05)
+    leave.set()
+    for thread in (*readers, writer, late):
+        thread.join(WAIT)
+    assert all(event.is_set() for event in inside)
+
+
+def test_a_thread_may_take_it_again():
+    lock = SharedLock()
+    entered, leave = threading.Event(), threading.Event()
+    with lock.reading:
+        writer = started(holds(lock.writing, entered, leave))
+        time.sleep(0.02)
+        with lock.reading:  # though a writer waits
+            assert not entered.is_set()
+    assert entered.wait(WAIT)
+    leave.set()
+    writer.join(WAIT)
+    with lock.writing, lock.writing, lock.reading, lock.writing:
+        pass
+    with lock.reading, lock.writing, lock.reading:  # the only reader may write
+        pass
+    with lock.writing:
+        pass
+
+
+def test_an_error_inside_frees_it():
+    lock = SharedLock()
+    for side in (lock.reading, lock.writing):
+        with pytest.raises(ZeroDivisionError), side:
+            raise ZeroDivisionError
+    done = threading.Event()
+    started(lambda: (lock.writing.__enter__(), done.set()))
+    assert done.wait(WAIT)
+
+
+def test_writers_see_no_other_writer_or_reader():
+    """Many threads, each of which would notice another one beside it."""
+    lock, state, seen = SharedLock(), {"value": 0, "twin": 0}, []
+
+    def write():
+        for _ in range(300):
+            with lock.writing:
+                value = state["value"] + 1
+                state["value"] = value
+                time.sleep(0)
+                state["twin"] = value
+
+    def read():
+        for _ in range(300):
+            with lock.reading:
+                before = state["value"]
+                time.sleep(0)
+                seen.append(before == state["value"] == state["twin"])
+
+    threads = [started(function) for function in (write, read, write, read, read)]
+    for thread in threads:
+        thread.join(WAIT)
+    assert state["value"] == state["twin"] == 600
+    assert len(seen) == 900
+    assert all(seen)
