@@ -5,6 +5,7 @@ from nx_fastonl._lib.lazy import lazy_names
 __all__, __getattr__, __dir__ = lazy_names(
     __name__,
     {
+        "Answer": "labeling.replay",
         "CSRGraph": "graph.csr",
         "Calibration": "labeling.calibration",
         "CertifiedLabel": "labeling.certificates",
@@ -16,6 +17,7 @@ __all__, __getattr__, __dir__ = lazy_names(
         "OnlineNodeLabeler": "labeling.labeler",
         "PageRankInfo": "push.pagerank",
         "PushInfo": "push.fifo",
+        "Replay": "labeling.replay",
         "fifo_push": "push.fifo",
         "kernel_column": "kernels.functions",
         "kernel_matrix": "kernels.functions",
@@ -24,6 +26,7 @@ __all__, __getattr__, __dir__ = lazy_names(
         "personalized_pagerank_local": "push.pagerank",
         "ppr_matrix": "push.pagerank",
         "regret_bound": "labeling.regret",
+        "replay": "labeling.replay",
         "datasets": "datasets",
         "experiments": "experiments",
         "plotting": "plotting",

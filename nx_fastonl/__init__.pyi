@@ -13,6 +13,9 @@ from nx_fastonl.labeling.compatibility import Compatibility as Compatibility
 from nx_fastonl.labeling.labeler import OnlineNodeLabeler as OnlineNodeLabeler
 from nx_fastonl.labeling.regret import labeling_cut as labeling_cut
 from nx_fastonl.labeling.regret import regret_bound as regret_bound
+from nx_fastonl.labeling.replay import Answer as Answer
+from nx_fastonl.labeling.replay import Replay as Replay
+from nx_fastonl.labeling.replay import replay as replay
 from nx_fastonl.labeling.sequence import LabelSequence as LabelSequence
 from nx_fastonl.labeling.stream import online_node_labeling as online_node_labeling
 from nx_fastonl.push.dynamic_pagerank import DynamicPageRank as DynamicPageRank
@@ -23,6 +26,7 @@ from nx_fastonl.push.pagerank import personalized_pagerank_local as personalized
 from nx_fastonl.push.pagerank import ppr_matrix as ppr_matrix
 
 __all__ = [
+    "Answer",
     "CSRGraph",
     "Calibration",
     "CertifiedLabel",
@@ -34,6 +38,7 @@ __all__ = [
     "OnlineNodeLabeler",
     "PageRankInfo",
     "PushInfo",
+    "Replay",
     "__version__",
     "datasets",
     "experiments",
@@ -46,4 +51,5 @@ __all__ = [
     "plotting",
     "ppr_matrix",
     "regret_bound",
+    "replay",
 ]
