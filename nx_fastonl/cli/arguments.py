@@ -43,7 +43,17 @@ def make_parser() -> argparse.ArgumentParser:
     parser.add_argument("--version", action="version", version=f"{PROGRAM} {nx_fastonl.__version__}")
     parser.set_defaults(run=commands.first_look, parser=parser)
     parsers = parser.add_subparsers(title="commands", metavar="COMMAND")
-    for add in (_add_demo, _add_example, _add_label, _add_ppr, _add_convert, _add_datasets, _add_experiment, _add_info):
+    for add in (
+        _add_demo,
+        _add_example,
+        _add_label,
+        _add_replay,
+        _add_ppr,
+        _add_convert,
+        _add_datasets,
+        _add_experiment,
+        _add_info,
+    ):
         add(parsers)
     return parser
 
@@ -184,18 +194,54 @@ def _add_label(parsers: Any) -> None:
     parser.add_argument("--model", metavar="DIR", help="go on with a model that --save-model has saved")
     parser.add_argument("--save-model", metavar="DIR", help="save the model when the labels are learned")
     parser.add_argument("--online", action="store_true", help="predict each label from the ones in the lines before it")
-    parser.add_argument("--method", metavar="NAME", help="(default: adaptive)")
-    parser.add_argument(
-        "--kernel", metavar="NAME", help="(default: normalized-laplacian; for perceptron, augmented-laplacian)"
-    )
-    parser.add_argument(
-        "--smoothness",
-        metavar="X",
-        type=_number,
-        help="lambda / n of the kernel (default: 0.15; for adaptive 0.01, with --online 0.05)",
-    )
-    _add_seed(parser, "decides the random choices of the method", None)
+    _add_method(parser, "0.15; for adaptive 0.01, with --online 0.05")
     _add_output(parser)
+
+
+def _add_replay(parsers: Any) -> None:
+    parser = _add_command(
+        parsers,
+        commands.replay,
+        "Answer questions about a graph while it changes.\n\n"
+        "EVENTS is a file of events, in the order in which they happened: lines of JSON\n"
+        "(.jsonl, .ndjson), or a table with the columns event, u, v, node, label, weight\n"
+        "and time, as far as they are needed (.csv, .tsv, .parquet). Text may be\n"
+        "compressed (gz, bz2, xz).\n\n"
+        "events:\n"
+        '  {"event": "edge", "u": 1, "v": 2, "weight": 0.5, "time": 7}\n'
+        '  {"event": "remove-edge", "u": 1, "v": 2}\n'
+        '  {"event": "node", "node": 3}\n'
+        '  {"event": "remove-node", "node": 3}\n'
+        '  {"event": "label", "node": 1, "label": "red"}\n'
+        '  {"event": "question", "node": 2}\n'
+        '  {"event": "arrival", "node": 2, "label": "red"}\n'
+        '  {"event": "time", "time": 9}\n'
+        "weight and time may be left out. An arrival is a question, whose answer is\n"
+        "compared with the label, and then learned. With --window, edges that are older\n"
+        "leave.\n\n"
+        "Writes node, predicted, truth, probability and time of each question and each\n"
+        "arrival, as they come. From standard input, each line is answered at once.",
+        [
+            "events.jsonl --output answers.csv",
+            "events.csv.gz --graph friends.csv --window 30 --progress > answers.jsonl",
+            "- --method fastonl --format csv < events.jsonl",
+        ],
+    )
+    parser.add_argument("events", metavar="EVENTS", help="a file of events, or - for standard input")
+    parser.add_argument("--graph", metavar="GRAPH", help="begin with the graph of a file or folder (default: no nodes)")
+    parser.add_argument(
+        "--window", metavar="X", type=_number, help="edges that are older than this leave (default: none does)"
+    )
+    _add_reading(parser)
+    _add_method(parser, "0.15; for adaptive 0.05")
+    parser.add_argument("--output", metavar="FILE", default="-", help="the answers (default: standard output)")
+    parser.add_argument(
+        "--format",
+        choices=("jsonl", "csv"),
+        help="the format of the answers (default: by the suffix of FILE, or jsonl)",
+    )
+    parser.add_argument("--progress", action="store_true", help="show how many events were applied")
+    parser.set_defaults(online=True)
 
 
 def _add_ppr(parsers: Any) -> None:
@@ -328,6 +374,18 @@ def _add_info(parsers: Any) -> None:
 def _add_graph(parser: Any, nargs: str | None = None) -> None:
     meaning = "a file of edges, a pattern of files, a folder, or - for standard input"
     parser.add_argument("graph", metavar="GRAPH", nargs=nargs, help=meaning)
+
+
+def _add_method(parser: Any, smoothness: str) -> None:
+    """Add what says how labels are learned."""
+    parser.add_argument("--method", metavar="NAME", help="(default: adaptive)")
+    parser.add_argument(
+        "--kernel", metavar="NAME", help="(default: normalized-laplacian; for perceptron, augmented-laplacian)"
+    )
+    parser.add_argument(
+        "--smoothness", metavar="X", type=_number, help=f"lambda / n of the kernel (default: {smoothness})"
+    )
+    _add_seed(parser, "decides the random choices of the method", None)
 
 
 def _add_reading(parser: Any) -> None:

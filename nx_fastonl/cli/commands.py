@@ -14,6 +14,7 @@ from nx_fastonl.cli.screen import growing_table, say, say_json, show_frame, show
 
 if TYPE_CHECKING:
     from nx_fastonl.graph.csr import CSRGraph
+    from nx_fastonl.graph.dynamic import DynamicGraph
     from nx_fastonl.labeling.labeler import OnlineNodeLabeler
     from nx_fastonl.labeling.sequence import LabelSequence
 
@@ -205,8 +206,26 @@ def _label_online(model: OnlineNodeLabeler, labels: dict[Hashable, Hashable]) ->
     )
 
 
-def _size_of(graph: CSRGraph) -> str:
+def _size_of(graph: CSRGraph | DynamicGraph) -> str:
     return f"{graph.number_of_nodes():,} nodes, {graph.number_of_edges():,} edges"
+
+
+def replay(arguments: Any) -> None:
+    """Apply a file of events to a graph, and write the answers as they come."""
+    from nx_fastonl.cli.replays import AnswerWriter, open_replay
+
+    writer = AnswerWriter(arguments)
+    with open_replay(arguments) as stream, writer:
+        start = time.perf_counter()
+        for answer in stream:
+            writer.write(answer)
+        seconds = time.perf_counter() - start
+    parts = [f"{stream.n_events:,} events", f"{stream.n_answers:,} answers"]
+    arrivals = stream.sequence
+    if arrivals:
+        parts.append(f"accuracy {arrivals.accuracy:.4f} in {len(arrivals):,} arrivals")
+    parts.append(f"{stream.n_events / max(seconds, 1e-9):,.0f} events a second")
+    tell(f"{_size_of(stream.graph)}; {', '.join(parts)}")
 
 
 def ppr(arguments: Any) -> None:

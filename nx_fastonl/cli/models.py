@@ -17,7 +17,7 @@ from nx_fastonl.graph.csr import CSRGraph
 from nx_fastonl.labeling.labeler import OnlineNodeLabeler
 from nx_fastonl.learners.registry import kernel_of, smoothness_of
 
-__all__ = ["check_arguments", "labeled_graph", "new_labels", "save_model"]
+__all__ = ["check_arguments", "labeled_graph", "new_labels", "new_model", "save_model", "settings_of"]
 
 # What a new model is made with, and a saved one has.
 SETTINGS = ("method", "kernel", "smoothness", "seed")
@@ -65,11 +65,17 @@ def labeled_graph(arguments: Any, table: LabelTable | None) -> tuple[NamedGraph,
     if arguments.model is not None:
         return _saved(arguments)
     source = open_or_read(arguments, table.nodes if table is not None and arguments.unknown == "add" else None)
-    settings = _settings(arguments)
+    settings = settings_of(arguments)
+    return source, new_model(source.graph, arguments, settings), settings
+
+
+def new_model(graph: Any, arguments: Any, settings: dict[str, Any]) -> OnlineNodeLabeler:
+    """A model that has learned nothing."""
     try:
-        return source, OnlineNodeLabeler(source.graph, **settings), settings
+        return OnlineNodeLabeler(graph, **settings)
     except NetworkXNotImplemented:  # whose message names arguments of Python
-        instead = "convert it without --directed" if is_folder(arguments.graph) else "leave out --directed"
+        is_converted = arguments.graph is not None and is_folder(arguments.graph)
+        instead = "convert it without --directed" if is_converted else "leave out --directed"
         raise UsageError(
             f"method {settings['method']!r} needs an undirected graph: {instead}, or use --method adaptive"
         ) from None
@@ -80,7 +86,8 @@ def save_model(model: OnlineNodeLabeler, graph: CSRGraph, path: str) -> None:
     model.save(path, include_graph=graph.path is None)
 
 
-def _settings(arguments: Any) -> dict[str, Any]:
+def settings_of(arguments: Any) -> dict[str, Any]:
+    """What a new model is made with."""
     method = arguments.method or "adaptive"
     return {
         "method": method,

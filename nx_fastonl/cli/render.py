@@ -11,7 +11,7 @@ from typing import Any
 from nx_fastonl._lib.checks import shortened
 from nx_fastonl.cli.formats import SEPARATORS, TableError, pyarrow_module
 
-__all__ = ["records_of", "render"]
+__all__ = ["line_of", "records_of", "render"]
 
 
 def render(columns: Mapping[str, Sequence[Any]], file_format: str) -> bytes:
@@ -61,7 +61,12 @@ def _unwritable(columns: Mapping[str, Sequence[Any]]) -> str:
 
 def _lines(columns: Mapping[str, Sequence[Any]], separator: str) -> str:
     rows = chain([tuple(columns)], zip(*columns.values(), strict=True))
-    return "".join(separator.join(_cell(value, separator) for value in row) + "\n" for row in rows)
+    return "".join(line_of(row, separator) for row in rows)
+
+
+def line_of(row: Sequence[Any], separator: str) -> str:
+    """A row of CSV or TSV, with its end."""
+    return separator.join(_cell(value, separator) for value in row) + "\n"
 
 
 def _cell(value: Any, separator: str) -> str:

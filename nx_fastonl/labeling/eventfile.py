@@ -8,15 +8,18 @@ import re
 from collections.abc import Iterable, Iterator
 from itertools import chain
 from pathlib import Path, PurePath
-from typing import Any, BinaryIO, NamedTuple
+from typing import Any, BinaryIO, NamedTuple, cast
 
 from nx_fastonl._lib.checks import cut, shortened
+from nx_fastonl._lib.files import errors_name
 from nx_fastonl._lib.streams import FileLike, Source, Stream, opened, sources_of
 from nx_fastonl.labeling.events import FIELDS, NODES
 
 __all__ = ["Located", "events_of_lines", "read_events"]
 
 PARQUET = b"PAR1"
+# How files begin that are no text: in Parquet, or compressed.
+BINARY = (PARQUET, b"\x1f\x8b", b"BZh", b"\xfd7zXZ\x00", b"\x28\xb5\x2f\xfd")
 COMPRESSED = {".gz", ".bz2", ".xz", ".zst"}
 SEPARATORS = {".csv": ",", ".tsv": "\t"}
 # Rows of a table that are in memory at once.
@@ -38,8 +41,15 @@ class Located(NamedTuple):
 
 
 def read_events(path: FileLike) -> Iterator[Located]:
-    """The events of a file, one after the other; of several files if the path is a pattern."""
+    """The events of a file, one after the other; of several files if the path is a pattern.
+
+    Those of an open file, such as a pipe, come as soon as their line is there.
+    """
     for source in sources_of(path):
+        if _is_live_text(source.file):
+            with errors_name(source.name):
+                yield from events_of_lines(cast(BinaryIO, source.file), source.name)
+            continue
         with opened(source) as stream:
             if stream.begin.startswith(PARQUET):
                 yield from _parquet_events(source, stream)
@@ -47,8 +57,13 @@ def read_events(path: FileLike) -> Iterator[Located]:
                 yield from events_of_lines(stream.text, source.name, _suffix(source))
 
 
+def _is_live_text(file: Any) -> bool:
+    """Whether this is an open file of text. To find out, no more is read than is there."""
+    return hasattr(file, "peek") and not file.peek(1).startswith(BINARY)
+
+
 def events_of_lines(lines: Iterable[bytes], name: str, suffix: str | None = None) -> Iterator[Located]:
-    """The events in lines of text, each as soon as its line is there. Without a suffix, the first line shows the format."""
+    """The events in lines of text, each as soon as its line is there. By default the first line shows the format."""
     texts, place = _decoded(lines, name), f"{name}, line"
     if suffix is None:
         first = next(texts, "")

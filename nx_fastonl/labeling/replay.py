@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Hashable, Iterable, Iterator, Sized
+from collections.abc import Callable, Hashable, Iterable, Iterator, Sized
 from typing import Any, NamedTuple
 
 import networkx as nx
@@ -112,6 +112,8 @@ class Replay:
     def __init__(
         self, events: Iterable[Located], graph: Any, labeler: OnlineNodeLabeler, window: float | None = None
     ) -> None:
+        if window is not None:
+            check_at_least_zero("window", window)
         self.graph, self.labeler = graph, labeler
         self.n_events = self.n_answers = 0
         self.clock: float | None = None
@@ -219,14 +221,14 @@ class Replay:
             case "remove-node":
                 graph.remove_node(event.node)
             case "label":
-                self._with_node(event, self._learn)
+                return self._with_node(event, self._learn)
             case "arrival":
                 return self._with_node(event, self._arrive)
             case "question":
                 return self._ask(event)
         return None
 
-    def _with_node(self, event: Event, learn: Any) -> Any:
+    def _with_node(self, event: Event, learn: Callable[[Event], Answer | None]) -> Answer | None:
         """Let the node join, if it is not there, and learn its label: both or, if this raises, neither."""
         is_new = event.node not in self.graph
         try:
@@ -360,8 +362,6 @@ def replay(
         raise TypeError(f"labeler must be an OnlineNodeLabeler, got {shortened(labeler)}")
     elif labeler.graph is not graph:
         raise ValueError(f"the labeler must be on the same graph, got one on {shortened(labeler.graph)}")
-    if window is not None:
-        check_at_least_zero("window", window)
     total = len(events) if isinstance(events, Sized) and not isinstance(events, str) else None
     return Replay(with_progress(_located_events(events), total, progress, "event"), graph, labeler, window)
 

@@ -28,7 +28,18 @@ def examples(command):
 
 
 def test_commands():
-    assert set(PARSERS) == {"", "demo", "example", "label", "ppr", "convert", "datasets", "experiment", "info"}
+    assert set(PARSERS) == {
+        "",
+        "demo",
+        "example",
+        "label",
+        "replay",
+        "ppr",
+        "convert",
+        "datasets",
+        "experiment",
+        "info",
+    }
 
 
 @pytest.mark.parametrize("command", PARSERS)
