@@ -1,4 +1,4 @@
-.PHONY: help build checked sanitize test wheel oldest newest networkx clients lint docs bench bench-large fuzz
+.PHONY: help build checked sanitize test threads wheel oldest newest networkx clients lint docs bench bench-large fuzz
 
 help:  ## List the targets
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 13
@@ -14,6 +14,9 @@ sanitize:  ## Run the test suite against a build with the compiler's sanitizers
 
 test:  ## Run the test suite
 	python -m pytest -n auto
+
+threads:  ## Let readers look on for a minute or SECONDS while a graph changes, with each of three methods
+	NX_FASTONL_SECONDS=$(or $(SECONDS),60) python -m pytest -q tests/labeling/test_threads_dynamic.py
 
 wheel:  ## Build what users install, and test it elsewhere
 	.ci/wheel
@@ -50,6 +53,7 @@ bench:  ## Compare with the peers on the graphs of ../shared/data; RECORD=--reco
 	python -m tests.benchmarks.bench_experiments few-labels $(RECORD)
 	python -m tests.benchmarks.bench_experiments directed $(RECORD)
 	python -m tests.benchmarks.bench_experiments half-known $(RECORD)
+	python -m tests.benchmarks.bench_dynamic temporal $(RECORD)
 
 bench-large:  ## Build, save, open and label a graph of the size of Wikipedia; SCALE=0.02 takes less
 	python -m tests.benchmarks.bench_large --scale $(or $(SCALE),1) $(RECORD)

@@ -1,9 +1,6 @@
 """Graphs that change: what an update costs, against computing anew.
 
-    python -m tests.benchmarks.bench_dynamic labels
-    python -m tests.benchmarks.bench_dynamic edges
-    python -m tests.benchmarks.bench_dynamic push
-    python -m tests.benchmarks.bench_dynamic pagerank
+    python -m tests.benchmarks.bench_dynamic labels|edges|push|pagerank|temporal
 
 `labels` inserts and then removes 100,000 random edges of ogbn-arxiv under a labeler that has learned 50,000 nodes, and
 asks for a prediction after each. It prints the median and the 99th percentile of an update with its prediction, in
@@ -15,7 +12,13 @@ have moved. With valgrind installed it also counts instructions.
 `pagerank` keeps one vector of ogbn-arxiv, without its arrows, under random insertions and removals of edges, and asks
 for a value after each. It prints updates per second, the median and the 99th percentile of an update with its question,
 in microseconds of CPU, and how much longer `personalized_pagerank_local` takes for a vector with the same certified
-error, on a graph that needs no conversion and with arrays out. Each takes --record. Needs the graphs of ../shared/data.
+error, on a graph that needs no conversion and with arrays out.
+
+`temporal` lets the papers of ogbn-arxiv arrive by year, within a year in random order. Each comes with its edges to
+papers that are there, is predicted, then learned, by `replay` of one stream of events. It prints accuracy by year, and
+events per second of CPU: an edge is one event, an arrival another.
+
+Each takes --record. Needs the graphs of ../shared/data.
 """
 
 from __future__ import annotations
@@ -26,7 +29,8 @@ import shutil
 import subprocess
 import sys
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from typing import Any
 
 os.environ["OPENBLAS_NUM_THREADS"] = "1"  # the clock is that of one thread; read when numpy loads
 
@@ -34,7 +38,7 @@ import numpy as np
 
 import nx_fastonl as fo
 from nx_fastonl.graph.csr import CSRGraph
-from tests.benchmarks.measure import Table, best_times, load, load_labels, parser, to_networkx
+from tests.benchmarks.measure import DATA, Table, best_times, load, load_labels, parser, to_networkx
 
 GRAPH = "ogbn-arxiv"
 KNOWN, UPDATES = 50_000, 100_000
@@ -46,6 +50,9 @@ DAMPING = 0.85
 PAGERANK_UPDATES = 10_000
 # With the last, an edge changes the vector by several times its tolerance: an update costs much, and there are fewer.
 ACCURACIES = (({"epsilon": 1e-6}, 1), ({"tol": 1e-3}, 1), ({"tol": 1e-4}, 1), ({"tol": 1e-6}, 20))
+TEMPORAL_METHODS = ("adaptive", "fastonl")
+# Before this year there are few papers each year.
+FIRST_SINGLE_YEAR = 2000
 
 
 def random_updates(graph: CSRGraph, count: int, seed: int = 0) -> Iterator[tuple[int, int, bool]]:
@@ -253,14 +260,57 @@ def pagerank() -> Table:
     return table
 
 
+def temporal() -> list[Table]:
+    """Papers arrive with their edges, are predicted, then learned."""
+    with np.load(DATA / f"{GRAPH}.npz") as arrays:
+        years = np.array(arrays["year"]).ravel()
+    shuffled = np.random.default_rng(0).permutation(len(years))
+    order = shuffled[np.argsort(years[shuffled], kind="stable")]
+    correct, speed = {}, Table("dynamic-temporal-speed", "method", "events", "seconds", "events per second")
+    for method in TEMPORAL_METHODS:
+        graph = fo.DynamicGraph()
+        stream = fo.replay(papers(order), graph, fo.OnlineNodeLabeler(graph, method=method, seed=0))
+        start = time.thread_time()
+        correct[method] = np.array(stream.run().correct)
+        seconds = time.thread_time() - start
+        speed.add(method, stream.n_events, seconds, stream.n_events / seconds)
+    accuracy = Table("dynamic-temporal", "years", "papers", *TEMPORAL_METHODS)
+    arrived = years[order]
+    begins = [int(arrived[0]), *(year for year in np.unique(arrived).tolist() if year >= FIRST_SINGLE_YEAR)]
+    for first, after in zip(begins, [*begins[1:], int(arrived[-1]) + 1], strict=True):
+        these = (arrived >= first) & (arrived < after)
+        name = str(first) if after == first + 1 else f"{first}-{after - 1}"
+        accuracy.add(name, int(these.sum()), *(float(correct[method][these].mean()) for method in TEMPORAL_METHODS))
+    accuracy.add("all", len(arrived), *(float(correct[method].mean()) for method in TEMPORAL_METHODS))
+    return [accuracy, speed]
+
+
+def papers(order: np.ndarray) -> Iterator[tuple[Any, ...]]:
+    """For each paper, its edges to those that have arrived, then itself."""
+    graph, labels = load(GRAPH), load_labels(GRAPH).ravel().tolist()
+    arrival = np.empty(len(graph), dtype=np.int64)
+    arrival[order] = np.arange(len(order))
+    for i, paper in enumerate(order.tolist()):
+        others = graph.indices[graph.indptr[paper] : graph.indptr[paper + 1]]
+        for other in others[arrival[others] < i].tolist():
+            yield "edge", paper, other
+        yield "arrival", paper, labels[paper]
+
+
 def main() -> None:
-    benchmarks = {"labels": labels, "edges": edges, "push": push, "pagerank": pagerank}
+    benchmarks: dict[str, Callable[[], list[Table]]] = {
+        "labels": lambda: [labels()],
+        "edges": lambda: [edges()],
+        "push": lambda: [push()],
+        "pagerank": lambda: [pagerank()],
+        "temporal": temporal,
+    }
     options = parser(__doc__)
     options.add_argument("benchmark", choices=tuple(benchmarks))
     arguments = options.parse_args()
-    table = benchmarks[arguments.benchmark]()
-    if arguments.record:
-        table.record()
+    for table in benchmarks[arguments.benchmark]():
+        if arguments.record:
+            table.record()
 
 
 if __name__ == "__main__":

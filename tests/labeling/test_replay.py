@@ -479,7 +479,7 @@ class TestFiles:
             stream.run()
         assert stream.graph.edges() == [(0, 1)]
         path.write_bytes(path.read_bytes()[:60])
-        with pytest.raises(ValueError, match="e.parquet: not a Parquet file that can be read"):
+        with pytest.raises(ValueError, match=r"e\.parquet: not a Parquet file that can be read"):
             fo.replay(path).run()
 
     def test_a_file_that_is_not_there(self, tmp_path):
