@@ -88,6 +88,7 @@ EXAMPLES = [
     "plot_digits.py",
     "plot_how_sure.py",
     "plot_repel.py",
+    "plot_changing.py",
     "plot_arrows.py",
     "plot_communities.py",
     "plot_drop_in_pagerank.py",
