@@ -88,15 +88,28 @@ class Replay:
     It is an iterator of `Answer`. An event is read when the next answer is asked for; when an answer comes out, all
     events before it were applied, and none after it.
 
+    Parameters
+    ----------
+    events : iterable of Located
+        Events, each with the place where it stands: `replay` makes them of events and files.
+    graph, labeler, window
+        As for `replay`.
+
     Attributes
     ----------
     graph : DynamicGraph
+        The graph.
     labeler : OnlineNodeLabeler
         The model. Other threads may ask it, and read the graph, while events are applied.
     n_events, n_answers : int
         The numbers of events applied and of answers given so far.
     clock : float or None
         The latest time that an event had so far.
+
+    Raises
+    ------
+    TypeError, ValueError
+        If the window is not a number of at least 0.
 
     Examples
     --------
@@ -109,6 +122,12 @@ class Replay:
     (3, 1)
     """
 
+    graph: DynamicGraph
+    labeler: OnlineNodeLabeler
+    n_events: int
+    n_answers: int
+    clock: float | None
+
     def __init__(
         self, events: Iterable[Located], graph: Any, labeler: OnlineNodeLabeler, window: float | None = None
     ) -> None:
@@ -116,7 +135,7 @@ class Replay:
             check_at_least_zero("window", window)
         self.graph, self.labeler = graph, labeler
         self.n_events = self.n_answers = 0
-        self.clock: float | None = None
+        self.clock = None
         self._events = iter(events)
         self._window = window
         self._held = _Edges()

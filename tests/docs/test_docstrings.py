@@ -81,7 +81,7 @@ def test_docstring_is_complete(name):
         assert list(described(found.get("Attributes", []))) == fields, "Attributes are not the fields"
     elif inspect.signature(value).return_annotation not in (None, "None"):
         wanted.add("Returns")
-    if not is_dataclass(value):  # which users get, and do not make
+    if not (is_dataclass(value) or hasattr(value, "_fields")):  # which users get, and do not make
         parameters = parameters_of(value)
         one_by_one = [each for parameter in parameters for each in OPTIONS.get(parameter, [parameter])]
         names = list(described(found.get("Parameters", [])))

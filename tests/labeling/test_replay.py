@@ -217,7 +217,7 @@ class TestWindow:
 
 BAD = [
     ({"u": 1}, ValueError, 'no event is named; event must be one of "edge", "remove-edge"'),
-    (("egde", 0, 1), ValueError, "unknown event 'egde'; expected one of \"edge\""),
+    (("edges", 0, 1), ValueError, "unknown event 'edges'; expected one of \"edge\""),
     (([], 0, 1), ValueError, r"unknown event \[\]"),
     (("edge", 0), ValueError, r'the event "edge" lacks v; it takes u, v, weight \(optional\), time \(optional\)'),
     (("question",), ValueError, "lacks node"),
@@ -225,7 +225,7 @@ BAD = [
     (("label", 0, None), ValueError, "lacks label"),
     (("label", 0, float("nan")), ValueError, "lacks label"),
     (("question", 0, 1, 2), ValueError, "has 3 values after its name"),
-    ({"event": "edge", "u": 0, "v": 1, "wieght": 2}, ValueError, "has no 'wieght'; it takes u, v, weight"),
+    ({"event": "edge", "u": 0, "v": 1, "heft": 2}, ValueError, "has no 'heft'; it takes u, v, weight"),
     (("edge", 0, 1, -1), ValueError, "the weight must be a number between .* got -1"),
     (("edge", 0, 1, "2"), ValueError, "the weight must be a number between .* got '2'"),
     (("edge", 0, 1, [2]), ValueError, r"got \[2\]"),
