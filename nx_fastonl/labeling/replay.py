@@ -216,8 +216,8 @@ class Replay:
 
     def _add_held(self) -> None:
         if self._held.ends:
-            held, self._held = self._held, _Edges()
-            held.add_to(self.graph)
+            self._held.add_to(self.graph)  # if this is interrupted, the next call adds them
+            self._held = _Edges()
 
     def _see(self, time: float | None) -> None:
         if time is not None:
@@ -351,6 +351,8 @@ def replay(
     -----
     Edges that follow each other are added together: before the next event of another kind, and at the latest when there
     are 4096. Other threads may read the graph and ask the model meanwhile.
+
+    After a bad event, or Ctrl-C, the next answer can be asked for: the replay goes on behind the event at hand.
 
     Examples
     --------

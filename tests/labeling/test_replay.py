@@ -37,6 +37,10 @@ def as_dict(event):
     return {"event": kind} | dict(zip(KINDS[kind], values, strict=False))
 
 
+def raise_interrupt(*_):
+    raise KeyboardInterrupt
+
+
 def state(graph, labeler):
     edges = sorted((*sorted((u, v), key=str), w) for u, v, w in graph.edges(data="weight"))
     return list(graph), edges, labeler.labels
@@ -158,6 +162,16 @@ class TestOrder:
         monkeypatch.setattr(module, "EDGES_AT_ONCE", 3)
         fo.replay([("edge", i, i + 1) for i in range(7)]).run()
         assert sizes == [3, 3, 1]
+
+    def test_edges_are_not_lost_by_an_interrupt(self, monkeypatch):
+        stream = fo.replay([("edge", 0, 1), ("edge", 1, 2), ("label", 0, "a"), ("edge", 2, 3), ("question", 3)])
+        monkeypatch.setattr(stream.graph, "add_edges_from", raise_interrupt)
+        with pytest.raises(KeyboardInterrupt):
+            next(stream)
+        monkeypatch.undo()
+        assert list(stream.graph) == []
+        next(stream)
+        assert stream.graph.edges() == [(0, 1), (1, 2), (2, 3)]
 
     def test_what_was_read_is_applied_when_reading_fails(self):
         def events():
