@@ -61,6 +61,8 @@ nitpicky = True
 nitpick_ignore = [("py:obj", name) for name in {*parameter_names(), "A", "x", "y"}]
 
 autosummary_generate = True
+# Where case does not count in the names of files, its page would be that of `replay`.
+autosummary_filename_map = {"nx_fastonl.Replay": "nx_fastonl.Replay-class"}
 toc_object_entries_show_parents = "hide"
 autodoc_typehints = "none"  # numpydoc's Parameters say it in words
 numpydoc_show_class_members = False

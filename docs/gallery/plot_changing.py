@@ -30,7 +30,9 @@ def events(truth):
     circle_of = {}
 
     def contact(member, step):
-        mates = [other for other, circle in circle_of.items() if circle == circle_of[member]]
+        mates = [
+            other for other, circle in circle_of.items() if circle == circle_of[member]
+        ]
         other = draw.choice(mates if draw.random() < 0.8 else list(circle_of))
         return "edge", member, other, None, step
 
@@ -60,7 +62,9 @@ for name, window in {"all contacts": None, "the last 1,000 steps": 1_000}.items(
     stream = fo.replay(events(truth), window=window)
     right = np.equal([answer.predicted for answer in stream], truth)
     curves[name] = np.convolve(right, np.full(400, 1 / 400), mode="valid")
-    print(f"{name}: {right[first_move:].mean():.1%} right since the first move; {stream.graph}")
+    print(
+        f"{name}: {right[first_move:].mean():.1%} right since the first move; {stream.graph}"
+    )
 
 # %%
 # As long as everybody stays, both are right nearly always. Then old contacts mislead: they lead to the circle in which
@@ -70,7 +74,13 @@ _, ax = plt.subplots(figsize=(6, 3.8), layout="constrained")
 for (name, curve), color in zip(curves.items(), ["#D55E00", "#0072B2"], strict=True):
     ax.plot(np.arange(399, steps), curve, color=color, label=name)
 ax.axvline(first_move, color="0.5", linestyle="--", linewidth=1)
-ax.annotate("members begin to move", (first_move, 0.72), xytext=(-5, 0), textcoords="offset points", ha="right")
+ax.annotate(
+    "members begin to move",
+    (first_move, 0.72),
+    xytext=(-5, 0),
+    textcoords="offset points",
+    ha="right",
+)
 ax.set_ylim(0.7, 1.01)
 ax.set_xlabel("step")
 ax.set_ylabel("fraction right, last 400 answers")

@@ -7,10 +7,10 @@ import numpy as np
 import pytest
 from hypothesis import settings
 from hypothesis.stateful import invariant, run_state_machine_as_test
-from nx_fastonl.graph._dynamic import RowPool
 
 import nx_fastonl as fo
 from nx_fastonl.graph import dynamic
+from nx_fastonl.graph._dynamic import RowPool
 from tests.graph.machines import GraphMachine
 
 
