@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Hashable, Iterable, Iterator, Sized
+from contextlib import suppress
 from typing import Any, NamedTuple
 
 import networkx as nx
@@ -23,6 +24,8 @@ __all__ = ["Answer", "Replay", "replay"]
 
 # Edges that are added in one call: enough that the cost of the call does not matter.
 EDGES_AT_ONCE = 4096
+# Fewer edges are added faster as tuples.
+MIN_ARRAY_EDGES = 64
 # What a bad event raises. The message then says which event it was.
 EVENT_ERRORS = (ValueError, TypeError, nx.NetworkXException)
 
@@ -78,8 +81,16 @@ class _Edges:
             self.times.append(event.time)
 
     def add_to(self, graph: Any) -> None:
-        """Add them to a graph, all or none."""
-        graph.add_edges_from(self.ends, self.weights, self.times or None)
+        """Add them to a graph, all or none. One edge, and many integers as an array, take less time."""
+        ends: Any = self.ends
+        if len(ends) == 1:
+            weight = None if np.isnan(self.weights[0]) else self.weights[0]
+            graph.add_edge(*ends[0], weight, time=self.times[0] if self.times else None)
+            return
+        if len(ends) >= MIN_ARRAY_EDGES and all(type(u) is int and type(v) is int for u, v in ends):
+            with suppress(OverflowError):  # integers of more than 63 bits
+                ends = np.array(ends, dtype=np.int64)
+        graph.add_edges_from(ends, self.weights, self.times or None)
 
 
 class Replay:

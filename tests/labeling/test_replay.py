@@ -161,7 +161,20 @@ class TestOrder:
         )
         monkeypatch.setattr(module, "EDGES_AT_ONCE", 3)
         fo.replay([("edge", i, i + 1) for i in range(7)]).run()
-        assert sizes == [3, 3, 1]
+        assert sizes == [3, 3]
+
+    @pytest.mark.parametrize("far", [5, 2**70, "x", True, 1.0])
+    def test_many_edges_are_added_as_one_by_one(self, far):
+        graph = fo.DynamicGraph()
+        edges = [(i % 40, i * i % 37, 1.0 + i % 3) for i in range(200)]
+        edges.insert(100, (3, far, 2.0))
+        for u, v, weight in edges:
+            graph.add_edge(u, v, weight)
+        stream = fo.replay([("edge", *edge) for edge in edges])
+        stream.run()
+        assert list(stream.graph) == list(graph)
+        assert list(map(type, stream.graph)) == list(map(type, graph))
+        assert stream.graph.edges(data="weight") == graph.edges(data="weight")
 
     def test_edges_are_not_lost_by_an_interrupt(self, monkeypatch):
         stream = fo.replay([("edge", 0, 1), ("edge", 1, 2), ("label", 0, "a"), ("edge", 2, 3), ("question", 3)])
