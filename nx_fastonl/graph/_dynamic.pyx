@@ -53,11 +53,13 @@ cdef class RowPool:
         Of rows both ways: see `ArrowView`.
     position : int, default 0
         How many changes there were before.
+    degrees : array, optional
+        As they were when the rows were saved. By default the sums of the weights, from which those differ by rounding.
     """
 
     def __init__(
         self, shape, const offset_t[::1] indptr, indices, weights, codes=None, out_weights=None, in_weights=None,
-        position=0,
+        position=0, degrees=None,
     ):
         cdef Py_ssize_t n = indptr.shape[0] - 1, u, e
         self.shape = SHAPES[shape]
@@ -84,7 +86,7 @@ cdef class RowPool:
         self.bind(self.copies(slice(None), max(self.used, MIN_ROOM)))
         for u in range(n):
             self.n_empty += self.starts[u] == self.stops[u]
-            self.degrees[u] = self.sum_row(<node_t> u)
+            self.degrees[u] = self.sum_row(<node_t> u) if degrees is None else degrees[u]
             self.largest_degree = max(self.largest_degree, self.degrees[u])
             for e in range(self.starts[u], self.stops[u]):
                 self.n_loops += self.indices[e] == u

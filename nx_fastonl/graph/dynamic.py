@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import heapq
+import weakref
 from collections.abc import Hashable, Iterable, Iterator
-from typing import Any
+from functools import partial
+from typing import Any, NamedTuple
 
 import networkx as nx
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from nx_fastonl._lib.arrays import check_restored
 from nx_fastonl._lib.checks import check_between, shortened
 from nx_fastonl._lib.sharing import SharedLock
 from nx_fastonl.graph._dynamic import RowPool
@@ -28,16 +31,31 @@ from nx_fastonl.graph.events import (
     RemoveEdges,
     RemoveNodes,
 )
-from nx_fastonl.graph.growing_names import GrowingNames
+from nx_fastonl.graph.growing_names import GrowingNames, NamesState
 from nx_fastonl.graph.live import BACKEND_NAME
 from nx_fastonl.graph.names import find_in_range
 from nx_fastonl.graph.rows import MAX_NODES, Rows
 
-__all__ = ["DynamicGraph"]
+__all__ = ["DynamicGraph", "GraphState"]
 
 # Edges that are changed in one compiled call. Between two calls Python looks for signals, and an interrupt takes back
 # what was done.
 EDGES_AT_ONCE = 1 << 17
+# A degree is a sum that was added to many times: it differs from the sum of the weights by at most this fraction.
+DEGREE_ROUNDING = 1e-6
+
+
+class GraphState(NamedTuple):
+    """All that a DynamicGraph is made of."""
+
+    directed: bool
+    nodes: NamesState
+    indptr: NDArray[np.int64]
+    indices: NDArray[np.int32]
+    weights: NDArray[np.float64] | None
+    degrees: list[NDArray[np.float64]]  # of the rows and, if they are directed, of those of W + W^T
+    positions: list[int]  # how many changes of either there were
+    times: NDArray[np.float64]  # of edges that have one: both rows and the time
 
 
 class DynamicGraph(ChangingGraph):
@@ -92,12 +110,17 @@ class DynamicGraph(ChangingGraph):
         self._set_up(rows, nodes, is_directed)
 
     def _set_up(self, rows: Rows, nodes: GrowingNames, directed: bool) -> None:
+        pool = RowPool("outward" if directed else "undirected", *rows)
+        self._take(pool, _both_ways(rows) if directed else None, nodes, directed)
+
+    def _take(self, pool: RowPool, both_ways: RowPool | None, nodes: GrowingNames, directed: bool) -> None:
         self._lock = SharedLock()
         self._nodes, self._directed = nodes, directed
-        pool = RowPool("outward" if directed else "undirected", *rows)
         self.rows: DynamicRows = DynamicRows(pool, nodes, self._lock, directed=directed)
-        if directed:
-            self.rows.both_ways = DynamicArrowRows(_both_ways(rows), nodes, self._lock, directed=False)
+        if both_ways is not None:
+            self.rows.both_ways = DynamicArrowRows(both_ways, nodes, self._lock, directed=False)
+        for rows in self._pools():
+            rows.owner = weakref.ref(self)
         self._n_changes = 0
         self._frozen: tuple[int, CSRGraph] | None = None
         # The times of edges that have one, by their rows, and a heap of them, which may also have times of the past.
@@ -106,14 +129,54 @@ class DynamicGraph(ChangingGraph):
 
     def __reduce__(self) -> tuple[Any, ...]:
         with self._lock.reading:
-            return _restored, (*self._state(), self._directed)
+            return _restored, tuple(self._state())
 
-    def _state(self) -> tuple[Any, ...]:
-        """Nodes, rows and times, with the rows of the nodes in their order."""
-        rows, order = self._packed()
-        numbers = {u: i for i, u in enumerate(order)} if self._times else {}
-        times = [(numbers[u], numbers[v], time) for (u, v), time in self._times.items()]
-        return list(self._nodes), tuple(rows), times
+    def _state(self) -> GraphState:
+        """Copies of all that the graph is made of, rows of nobody included: models store numbers by row."""
+        pools = [rows.pool for rows in self._pools()]
+        starts, stops, slots = pools[0].packed()
+        weights = self.rows.weights
+        times = np.array([(u, v, time) for (u, v), time in self._times.items()], dtype=np.float64).reshape(-1, 3)
+        return GraphState(
+            self._directed,
+            self._nodes.state(),
+            np.concatenate([starts[:1], stops]) if len(stops) else np.zeros(1, dtype=np.int64),
+            self.rows.indices[slots],
+            None if weights is None else weights[slots],
+            [pool.arrays[4].copy() for pool in pools],
+            [pool.position for pool in pools],
+            times,
+        )
+
+    def _restore(self, state: GraphState) -> None:
+        """Become the graph that had this state, which is checked."""
+        directed, nodes = bool(state.directed), GrowingNames.restored(NamesState(*state.nodes))
+        indptr, indices, weights = state.indptr, state.indices, state.weights
+        n = len(indptr) - 1
+        if n > 0:  # copied and checked
+            graph = CSRGraph(indptr, indices, weights, directed=directed)
+            indptr, indices, weights = graph.indptr, graph.indices, graph.weights
+        else:
+            check_restored(n == 0 and len(indptr) == 1 and len(indices) == 0, "rows")
+        is_free = np.ones(n, dtype=bool)
+        is_free[np.array(nodes.rows(), dtype=np.int64)] = False
+        check_restored(n >= nodes.n_used and not np.diff(indptr)[is_free].any(), "rows and names")
+        check_restored(not is_free[indices].any(), "rows and names")
+        check_restored(len(state.degrees) == len(state.positions) == 1 + directed, "rows")
+        rows = Rows(indptr, indices, weights)
+        shape = "outward" if directed else "undirected"
+        makers = [partial(RowPool, shape, *rows), partial(_both_ways, rows)]
+        pools: list[RowPool] = []
+        for make, degrees, position in zip(makers, state.degrees, state.positions, strict=False):
+            summed = make().arrays[4]
+            check_restored(np.shape(degrees) == (n,) and position >= 0, "rows and degrees")
+            check_restored(bool(np.allclose(degrees, summed, rtol=DEGREE_ROUNDING, atol=0.0)), "rows and degrees")
+            pools.append(make(position=position, degrees=degrees))
+        self._take(pools[0], pools[1] if directed else None, nodes, directed)
+        sources, targets = state.times[:, 0].astype(np.int32), state.times[:, 1].astype(np.int32)
+        for u, v in zip(sources.tolist(), targets.tolist(), strict=True):
+            check_restored(0 <= u < n and 0 <= v < n and pools[0].weight(u, v) > 0.0, "times and edges")
+        self._set_times(sources, targets, state.times[:, 2])
 
     # ------------------------------------------------------------------------------------------------ reading
 
@@ -488,9 +551,7 @@ class DynamicGraph(ChangingGraph):
         >>> graph.number_of_edges()
         1
         """
-        function, arguments = self.__reduce__()
-        found: DynamicGraph = function(*arguments)
-        return found
+        return _restored(*self.__reduce__()[1])
 
     # ------------------------------------------------------------------------------------------------ changing
 
@@ -1009,28 +1070,23 @@ def _rows_of(G: Any, directed: bool | None, weight: str | None) -> tuple[Rows, G
     if directed is False:
         graph = graph.without_arrows()
     rows = Rows(graph.indptr, graph.indices, graph.weights)
-    return rows, GrowingNames(graph.nodes, graph._find), graph.is_directed() if directed is None else directed
+    return rows, GrowingNames(graph.nodes, graph._finder), graph.is_directed() if directed is None else directed
 
 
-def _both_ways(rows: Rows) -> RowPool:
+def _both_ways(rows: Rows, **options: Any) -> RowPool:
     """The rows of W + W^T, from those of W."""
     if len(rows.indptr) == 1:
         nothing = np.empty(0)
-        return RowPool("both ways", rows.indptr, rows.indices, None, nothing.astype(np.uint8), nothing, nothing)
-    arrows = CSRGraph._made(rows, None, directed=True).arrows
-    graph = arrows.graph
-    given = (graph.indptr, graph.indices, graph.weights, arrows.codes, arrows.out_weights, arrows.in_weights)
-    return RowPool("both ways", *given)
+        given: tuple[Any, ...] = (rows.indptr, rows.indices, None, nothing.astype(np.uint8), nothing, nothing)
+    else:
+        arrows = CSRGraph._made(rows, None, directed=True).arrows
+        graph = arrows.graph
+        given = (graph.indptr, graph.indices, graph.weights, arrows.codes, arrows.out_weights, arrows.in_weights)
+    return RowPool("both ways", *given, **options)
 
 
-def _restored(
-    nodes: list[Hashable], rows: tuple[Any, ...], times: list[tuple[int, int, float]], directed: bool
-) -> DynamicGraph:
+def _restored(*state: Any) -> DynamicGraph:
     """What a pickle holds, checked."""
-    graph = DynamicGraph(CSRGraph(*rows, nodes=nodes, directed=directed) if nodes else None, directed)
-    if times:
-        sources, targets, values = (np.array(column) for column in zip(*times, strict=True))
-        if not (min(sources.min(), targets.min()) >= 0 and max(sources.max(), targets.max()) < len(nodes)):
-            raise ValueError("the pickle is damaged: its times and nodes do not fit together")
-        graph._set_times(sources, targets, values)
+    graph = DynamicGraph.__new__(DynamicGraph)
+    graph._restore(GraphState(*state))
     return graph

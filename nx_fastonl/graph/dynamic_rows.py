@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager
 from typing import Any, NamedTuple
 
@@ -40,6 +40,8 @@ class DynamicRows(RowGraph):
     ----------
     both_ways : DynamicArrowRows or None
         The rows of W + W^T, where these hold out-edges only.
+    owner : weak reference
+        To the `DynamicGraph` that has these rows.
     """
 
     can_change = True
@@ -47,9 +49,16 @@ class DynamicRows(RowGraph):
     def __init__(self, pool: RowPool, nodes: GrowingNames, lock: SharedLock, *, directed: bool) -> None:
         self.pool, self.nodes, self._lock, self._directed = pool, nodes, lock, directed
         self.both_ways: DynamicArrowRows | None = None
+        self.owner: Callable[[], Any] = _nobody
         self._pools: dict[Any, Pool[Any]] = {}
         self._view: tuple[int, GraphView] | None = None
         self._whole: tuple[tuple[int, int], CSRGraph] | None = None
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        graph = self.owner()
+        if graph is None:
+            raise TypeError("the rows of a graph that changes are pickled with their graph, which is gone")
+        return _rows_of, (graph, self is not graph.rows)
 
     def __len__(self) -> int:
         return self.pool.n_rows
@@ -85,8 +94,8 @@ class DynamicRows(RowGraph):
         return self.pool.position, self.nodes.n_joined, self.nodes.n_removals
 
     def changes_since(self, position: int) -> NDArray[Any] | None:
-        """What changed from a position on; None if the log does not reach back so far."""
-        return self.pool.changes(position) if position >= self.pool.first_position else None
+        """What changed from a position on; None if the log does not have it."""
+        return self.pool.changes(position) if self.pool.first_position <= position <= self.pool.position else None
 
     @property
     def loops(self) -> float:  # type: ignore[override]
@@ -195,3 +204,13 @@ class DynamicArrows(NamedTuple):
         _, out_weights, _, out_counts, _ = self.graph.pool.arrow_arrays
         slots = self.graph.pool.packed()[2]
         return float(out_weights[slots].sum() / out_counts.sum()) if len(slots) else 1.0
+
+
+def _nobody() -> None:
+    """The owner of rows that no graph has."""
+
+
+def _rows_of(graph: Any, both_ways: bool) -> DynamicRows:
+    """What a pickle holds of rows."""
+    rows: DynamicRows = graph.rows.both_ways if both_ways else graph.rows
+    return rows

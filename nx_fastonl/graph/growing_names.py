@@ -3,15 +3,31 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Iterator, Sequence
+from functools import partial
 from itertools import chain, takewhile
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from nx_fastonl.graph.names import IntegerNames
+from nx_fastonl._lib.arrays import check_restored
+from nx_fastonl.graph.names import ArrayNames, IntegerNames, find_in_range
 
-__all__ = ["GrowingNames"]
+__all__ = ["GrowingNames", "NamesState"]
+
+
+class NamesState(NamedTuple):
+    """All that `GrowingNames` are made of."""
+
+    first: Sequence[Hashable]
+    removed: NDArray[np.int64]  # rows whose first node is gone
+    later: list[Hashable]  # the names of nodes that came later, in order
+    later_rows: NDArray[np.int64]
+    free: NDArray[np.int64]  # rows of nobody; the last one is given away first
+    n_used: int
+    n_joined: int
+    n_removals: int
+    removals: NDArray[np.int64]  # rows in the order of their last removals, and which removal that was
 
 
 class GrowingNames:
@@ -36,6 +52,37 @@ class GrowingNames:
         self.n_used = len(first)  # rows that a node has or had
         self.n_joined = self.n_removals = 0
         self._removals: dict[int, int] = {}  # which removal was the last of each row, in this order
+
+    def state(self) -> NamesState:
+        """Copies of all that these names are made of."""
+        rows: list[NDArray[np.int64]] = [
+            np.array(list(found), dtype=np.int64)
+            for found in (sorted(self._removed), self._rows.values(), self._free, self._removals.items())
+        ]
+        removed, later_rows, free, removals = rows
+        counts = (self.n_used, self.n_joined, self.n_removals)
+        return NamesState(self._first, removed, list(self._rows), later_rows, free, *counts, removals.reshape(-1, 2))
+
+    @classmethod
+    def restored(cls, state: NamesState) -> GrowingNames:
+        """The names that had this state, checked."""
+        first, removed, later, later_rows, free, n_used, n_joined, n_removals, removals = state
+        names = cls(first, _finder(first))
+        check_restored(removed.size == 0 or (removed.min() >= 0 and removed.max() < len(first)), "names")
+        kept = np.setdiff1d(np.arange(len(first)), removed)
+        owned = np.concatenate([kept, later_rows, free])
+        check_restored(bool(np.array_equal(np.sort(owned), np.arange(n_used))), "names")
+        check_restored(len(later) == len(later_rows) and removals.shape == (len(removals), 2), "names")
+        check_restored(n_joined >= 0 and n_removals >= int(removals[:, 1].max(initial=0)), "names")
+        names._removed = set(removed.tolist())
+        check_restored(all(names.find(node) is None for node in later), "names")
+        names._rows = dict(zip(later, later_rows.tolist(), strict=True))
+        check_restored(len(names._rows) == len(later), "names")
+        names._names = {row: node for node, row in names._rows.items()}
+        names._free = free.tolist()
+        names.n_used, names.n_joined, names.n_removals = int(n_used), int(n_joined), int(n_removals)
+        names._removals = dict(removals.tolist())
+        return names
 
     def __len__(self) -> int:
         return len(self._first) - len(self._removed) + len(self._rows)
@@ -130,3 +177,22 @@ class GrowingNames:
     def free_rows(self) -> list[int]:
         """Rows that belonged to nodes, and belong to none now."""
         return self._free
+
+
+def _finder(names: Sequence[Hashable]) -> Callable[[Any], int | None]:
+    """From one of these names to its row; to None from any other object."""
+    if isinstance(names, range):
+        check_restored(names == range(len(names)), "names")
+        return partial(find_in_range, len(names))
+    if isinstance(names, ArrayNames):
+        return names.find
+    rows = {node: u for u, node in enumerate(names)}
+    check_restored(len(rows) == len(names), "names")
+
+    def find(node: Any) -> int | None:
+        try:
+            return rows.get(node)
+        except TypeError:  # unhashable
+            return None
+
+    return find

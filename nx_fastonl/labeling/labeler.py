@@ -235,6 +235,8 @@ class OnlineNodeLabeler:
         return f"OnlineNodeLabeler(method={self._method!r}{kernel}): {len(self.classes)} labels, {learned}{arrows}"
 
     def __getstate__(self) -> dict[str, Any]:
+        with self._present():  # numbers that are stored by row are as many as the graph has rows
+            pass
         return {name: value for name, value in self.__dict__.items() if name != "_lock"}
 
     def __setstate__(self, state: dict[str, Any]) -> None:
