@@ -10,6 +10,7 @@ __all__, __getattr__, __dir__ = lazy_names(
         "Calibration": "labeling.calibration",
         "CertifiedLabel": "labeling.certificates",
         "Compatibility": "labeling.compatibility",
+        "DurableGraph": "labeling.durable",
         "DynamicGraph": "graph.dynamic",
         "DynamicPageRank": "push.dynamic_pagerank",
         "KernelInfo": "kernels.functions",

@@ -10,6 +10,7 @@ from nx_fastonl.kernels.functions import kernel_matrix as kernel_matrix
 from nx_fastonl.labeling.calibration import Calibration as Calibration
 from nx_fastonl.labeling.certificates import CertifiedLabel as CertifiedLabel
 from nx_fastonl.labeling.compatibility import Compatibility as Compatibility
+from nx_fastonl.labeling.durable import DurableGraph as DurableGraph
 from nx_fastonl.labeling.labeler import OnlineNodeLabeler as OnlineNodeLabeler
 from nx_fastonl.labeling.regret import labeling_cut as labeling_cut
 from nx_fastonl.labeling.regret import regret_bound as regret_bound
@@ -31,6 +32,7 @@ __all__ = [
     "Calibration",
     "CertifiedLabel",
     "Compatibility",
+    "DurableGraph",
     "DynamicGraph",
     "DynamicPageRank",
     "KernelInfo",

@@ -34,6 +34,7 @@ __all__ = [
     "fingerprint_of",
     "open_folder",
     "read_arrays",
+    "remove_strays",
     "write_folder",
 ]
 
@@ -265,6 +266,16 @@ def _remove(folder: Path, old: list[str], keep: set[str]) -> None:
         with suppress(OSError):
             is_old = now - file.lstat().st_mtime > ABANDONED_AFTER
             if is_old and file.name not in keep and ARRAY_FILE.fullmatch(file.name):
+                file.unlink()
+
+
+def remove_strays(path: Path) -> None:
+    """Remove the files that killed processes have left. Nobody may save to the folder meanwhile."""
+    manifest = _read_json(path)
+    named = {entry["file"] for part in ("arrays", "derived_arrays") for entry in manifest[part].values()}
+    for file in path.iterdir():
+        if file.name not in named and _is_ours(file.name):
+            with suppress(OSError):
                 file.unlink()
 
 

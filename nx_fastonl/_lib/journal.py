@@ -30,11 +30,16 @@ if sys.platform == "win32":
 else:
     import fcntl
 
-__all__ = ["BATCH_SECONDS", "Journal", "JournalDamaged", "Sync"]
+__all__ = ["BATCH_SECONDS", "Journal", "JournalDamaged", "Sync", "check_sync"]
 
 Sync = Literal["always", "batch", "never"]
 # With sync="batch", a record that is older than this is synced by the next append.
 BATCH_SECONDS = 0.1
+
+
+def check_sync(sync: object) -> None:
+    if not (isinstance(sync, str) and sync in get_args(Sync)):
+        raise ValueError(f"sync must be one of {', '.join(map(repr, get_args(Sync)))}, got {shortened(sync)}")
 
 
 class _Whole(NamedTuple):
@@ -52,8 +57,7 @@ class Journal:
     """
 
     def __init__(self, path: Path | str, sync: Sync, *, recover: bool = False, new: bytes | None = None) -> None:
-        if sync not in get_args(Sync):
-            raise ValueError(f"sync must be one of {', '.join(map(repr, get_args(Sync)))}, got {shortened(sync)}")
+        check_sync(sync)
         self.path = Path(os.path.realpath(path))
         self._sync: Sync = sync
         self._lock = threading.Lock()

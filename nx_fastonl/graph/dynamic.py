@@ -193,7 +193,7 @@ class DynamicGraph(ChangingGraph):
 
     def __repr__(self) -> str:
         kind = "directed " if self._directed else ""
-        return f"{kind}DynamicGraph with {len(self)} nodes and {self.number_of_edges()} edges"
+        return f"{kind}{type(self).__name__} with {len(self)} nodes and {self.number_of_edges()} edges"
 
     def is_directed(self) -> bool:
         """Whether edges lead only from their source to their target.

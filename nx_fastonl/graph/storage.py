@@ -22,8 +22,10 @@ __all__ = [
     "Verify",
     "graph_content",
     "graph_fingerprint",
+    "name_arrays",
     "open_graph",
     "save_graph",
+    "storable_names",
     "stored_graph",
 ]
 
@@ -53,7 +55,7 @@ def save_graph(graph: Graph, path: Path) -> str:
 
 def graph_content(graph: Graph) -> Content:
     """What is saved of a graph."""
-    nodes = _storable_names(graph.nodes)
+    nodes = storable_names(graph.nodes)
     content = _content(graph, nodes)
     content.derived_details["self_loops"] = graph.self_loops
     content.derived_arrays["degrees"] = graph.degrees
@@ -67,7 +69,7 @@ def graph_content(graph: Graph) -> Content:
 
 def graph_fingerprint(graph: Graph) -> str:
     """What tells a graph from others by its rows, weights and names: the same as in its folder, if it were saved."""
-    return fingerprint_of(KIND, _content(graph, _storable_names(graph.nodes)))
+    return fingerprint_of(KIND, _content(graph, storable_names(graph.nodes)))
 
 
 def open_graph(path: Path, verify: Verify) -> StoredGraph:
@@ -94,18 +96,23 @@ def _content(graph: Graph, nodes: Sequence[Hashable]) -> Content:
     arrays = {"indptr": graph.indptr, "indices": graph.indices}
     if graph.weights is not None:
         arrays["weights"] = graph.weights
+    kind, names = name_arrays(nodes)
+    details = {"nodes": len(nodes), "directed": graph.is_directed(), "names": kind}
+    return Content(details, {**arrays, **names}, {}, {})
+
+
+def name_arrays(nodes: Sequence[Hashable]) -> tuple[str, dict[str, NDArray[Any]]]:
+    """The kind of names that `storable_names` gave, and their arrays."""
     if isinstance(nodes, range):
-        kind = "range"
-    elif isinstance(nodes, IntegerNames):
-        kind, arrays["names"] = "integers", nodes.values
-    elif isinstance(nodes, TextNames):
-        kind, arrays["names"], arrays["name_offsets"] = "texts", nodes.data, nodes.offsets
-    else:
-        kind, arrays["names"] = "json", np.frombuffer(json.dumps(nodes).encode(), dtype=np.uint8)
-    return Content({"nodes": len(nodes), "directed": graph.is_directed(), "names": kind}, arrays, {}, {})
+        return "range", {}
+    if isinstance(nodes, IntegerNames):
+        return "integers", {"names": nodes.values}
+    if isinstance(nodes, TextNames):
+        return "texts", {"names": nodes.data, "name_offsets": nodes.offsets}
+    return "json", {"names": np.frombuffer(json.dumps(nodes).encode(), dtype=np.uint8)}
 
 
-def _storable_names(nodes: Sequence[Hashable]) -> Sequence[Hashable]:
+def storable_names(nodes: Sequence[Hashable]) -> Sequence[Hashable]:
     """The names in arrays, where all are integers or all are texts; otherwise as a list for JSON."""
     if not isinstance(nodes, tuple):
         return nodes

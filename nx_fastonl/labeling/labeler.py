@@ -8,7 +8,7 @@ import os
 import random
 import threading
 from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager, nullcontext
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from itertools import islice
 from pathlib import Path
 from typing import Any, Literal, NamedTuple, Unpack
@@ -31,7 +31,7 @@ from nx_fastonl.labeling.compatibility import Compatibility
 from nx_fastonl.labeling.knowledge import Knowledge, LabelEntry, restored_knowledge
 from nx_fastonl.labeling.labels import Labels, PlainLabels, checked_label, distinct_labels, is_missing, label_stream
 from nx_fastonl.labeling.sequence import LabelSequence
-from nx_fastonl.labeling.snapshot import encode_learner, read_model, write_model
+from nx_fastonl.labeling.snapshot import SavedLearner, encode_learner, read_model, write_model
 from nx_fastonl.learners._history import LabelHistory
 from nx_fastonl.learners.adaptive import AdaptiveLearner
 from nx_fastonl.learners.base import Learner
@@ -49,6 +49,11 @@ __all__ = ["OnlineNodeLabeler"]
 
 # Nodes that a learner gets in one call: enough that the cost of the call does not matter.
 STREAM_BATCH = 2048
+
+
+# What happens to a model.
+LabelEventKind = Literal["learn", "overwrite", "learn many", "forget", "run", "fit"]
+UNRECORDED: AbstractContextManager[None] = nullcontext()
 
 
 class _Arrived(NamedTuple):
@@ -356,10 +361,34 @@ class OnlineNodeLabeler:
         ...     fo.OnlineNodeLabeler.load(f"{folder}/model")
         OnlineNodeLabeler(method='adaptive'): 2 labels, 2 of 34 nodes learned
         """
+        graph, arrows = self._graph, getattr(self._knowledge.learner, "arrows", None)
+        with graph.reading():
+            if graph.can_change:
+                graph, arrows = self._frozen_as_it_is(), None
+            settings, learner = self._saved()
+        write_model(
+            Path(path), settings, learner, graph, arrows, include_graph=include_graph, graph_path=self._graph_path
+        )
+
+    def _frozen_as_it_is(self) -> CSRGraph:
+        """A graph that changes, which must have a row for each node and no other, as a CSRGraph."""
+        rows = self.graph.rows
+        frozen: CSRGraph = self.graph.freeze()
+        if len(rows) > len(frozen) or list(rows.node_rows()) != list(range(len(frozen))):
+            raise ValueError(
+                "this model is on a graph whose nodes have come and gone, and what it has learned is stored by their "
+                "rows: make the graph a DurableGraph, which keeps itself and its models on disk, or save "
+                "OnlineNodeLabeler(graph.freeze()).fit(model.labels)"
+            )
+        return frozen
+
+    def _saved(self) -> tuple[dict[str, Any], SavedLearner]:
+        """What `load` makes a model of, beside its graph. The graph must not change meanwhile."""
         self._check_not_changing()
         # A copy is taken under the locks, and written without them.
         with self._lock, getattr(self._knowledge.learner, "lock", nullcontext()):
             knowledge = self._knowledge
+            knowledge.learner.follow()
             learner, classes = encode_learner(knowledge.learner), list(knowledge.classes)
         settings = {
             "method": self._method,
@@ -371,16 +400,7 @@ class OnlineNodeLabeler:
             "given": [to_json(label, "label") for label in self._given],
             "classes": [to_json(label, "label") for label in classes],
         }
-        arrows = getattr(knowledge.learner, "arrows", None)
-        write_model(
-            Path(path),
-            settings,
-            learner,
-            self._graph,
-            arrows,
-            include_graph=include_graph,
-            graph_path=self._graph_path,
-        )
+        return settings, learner
 
     @classmethod
     def load(cls, path: str | os.PathLike[str], graph: Any = None) -> OnlineNodeLabeler:
@@ -427,11 +447,20 @@ class OnlineNodeLabeler:
         'Officer'
         """
         found = read_model(Path(path), graph)
-        settings, model = found.settings, cls.__new__(cls)
+        model = cls.__new__(cls)
         try:
-            given, classes = ([from_json(label) for label in settings[name]] for name in ("given", "classes"))
-            state = {
-                "_graph": found.graph,
+            model._take(found.settings, found.learner, found.graph)
+        except (KeyError, TypeError, ValueError) as error:
+            raise DamagedError(Path(path), f"its settings do not fit together ({error})") from error
+        model._graph_path = found.graph_path
+        return model
+
+    def _take(self, settings: Mapping[str, Any], learner: Learner, graph: Any) -> None:
+        """Become the model that was saved with these settings and this learner."""
+        given, classes = ([from_json(label) for label in settings[name]] for name in ("given", "classes"))
+        self.__setstate__(
+            {
+                "_graph": graph,
                 "_seed": as_seed(settings["seed"]),
                 "_given": given,
                 "_samples": settings["predict"] == "sample",
@@ -440,13 +469,10 @@ class OnlineNodeLabeler:
                 "_weight": settings["weight"],
                 "_direction": settings["direction"],
                 "_given_graph": None,
-                "_graph_path": found.graph_path,
-                "_knowledge": restored_knowledge(found.learner, classes),
+                "_graph_path": None,
+                "_knowledge": restored_knowledge(learner, classes),
             }
-        except (KeyError, TypeError, ValueError) as error:
-            raise DamagedError(Path(path), f"its settings do not fit together ({error})") from error
-        model.__setstate__(state)
-        return model
+        )
 
     def predict_one(self, node: Hashable) -> Any:
         """The predicted label of `node`; None while no label is known.
@@ -835,7 +861,8 @@ class OnlineNodeLabeler:
             u = rows[0]
             if not overwrite and knowledge.label_of(u) is not None:
                 return u
-            knowledge.learner.learn(u, int(knowledge.numbers(entries)[0]))
+            with self._recorded("overwrite" if overwrite else "learn", [node], [plain]):
+                knowledge.learner.learn(u, int(knowledge.numbers(entries)[0]))
             return None
 
         again = self._change([node], [plain], learn)
@@ -909,10 +936,12 @@ class OnlineNodeLabeler:
             new_rows = np.array(rows, dtype=np.int32)
             again = knowledge.first_learned(new_rows)
             if again is None:
-                learn_many(knowledge.learner, new_rows, knowledge.numbers(entries))
+                with self._recorded("learn many", nodes, plain_labels):
+                    learn_many(knowledge.learner, new_rows, knowledge.numbers(entries))
             return again
 
-        again = self._change(nodes, list(new_labels.values()), learn)
+        plain_labels = list(new_labels.values())
+        again = self._change(nodes, plain_labels, learn)
         if again is not None:
             raise ValueError(self._learned_before(again))
 
@@ -955,10 +984,11 @@ class OnlineNodeLabeler:
             u = rows[0]
             if knowledge.label_of(u) is None:
                 return u
-            if knowledge.n_learned == 1:
-                self._knowledge = knowledge.blank(self._given)
-            else:
-                knowledge.learner.forget(u)
+            with self._recorded("forget", [node], []):
+                if knowledge.n_learned == 1:
+                    self._knowledge = knowledge.blank(self._given)
+                else:
+                    knowledge.learner.forget(u)
             return None
 
         if self._change([node], [], forget) is not None:
@@ -1174,7 +1204,8 @@ class OnlineNodeLabeler:
             nonlocal predicted, probabilities
             again = knowledge.first_learned(np.array(rows, dtype=np.int32))
             if again is None:
-                predicted, probabilities = self._predict_and_learn(knowledge, rows, entries)
+                with self._recorded("run", nodes, truth):
+                    predicted, probabilities = self._predict_and_learn(knowledge, rows, entries)
             return again
 
         again = self._change(nodes, truth, run)
@@ -1223,6 +1254,15 @@ class OnlineNodeLabeler:
                     if knowledge is self._knowledge:  # else `fit` has replaced it meanwhile
                         knowledge.learner.follow()
                         return commit(knowledge, rows, entries)
+
+    def _recorded(
+        self,
+        kind: LabelEventKind,  # noqa: ARG002  only what is on disk keeps records
+        nodes: Sequence[Hashable],  # noqa: ARG002
+        labels: Sequence[Hashable],  # noqa: ARG002
+    ) -> AbstractContextManager[None]:
+        """Entered right before the learner changes, when all that can be checked was checked."""
+        return UNRECORDED
 
     def _known(self, node: Hashable) -> Hashable:
         """The node, which must be in the graph."""

@@ -19,6 +19,7 @@ from nx_fastonl._lib.folders import Content, DamagedError, Folder, check_sums, o
 from nx_fastonl.graph.arrows import Arrows
 from nx_fastonl.graph.convert import as_csr_graph
 from nx_fastonl.graph.csr import CSRGraph
+from nx_fastonl.graph.dynamic_rows import DynamicArrows, DynamicRows
 from nx_fastonl.graph.storage import graph_content, stored_graph
 from nx_fastonl.kernels import graph_kernel
 from nx_fastonl.learners import _diffusion, _history, _mixture, _neighbors, _relaxation, tuning
@@ -31,7 +32,7 @@ from nx_fastonl.learners.perceptron import Perceptron
 from nx_fastonl.learners.registry import undirected_for
 from nx_fastonl.learners.voters import WeightedMajority, WeightedTree
 
-__all__ = ["SavedLearner", "encode_learner", "read_model", "write_model"]
+__all__ = ["SavedLearner", "decode_learner", "encode_learner", "read_model", "write_model"]
 
 KIND = "nx_fastonl model"
 VERSION = 1
@@ -76,6 +77,17 @@ def encode_learner(learner: Learner) -> SavedLearner:
     """Copies of all that a learner is made of."""
     encoder = _Encoder()
     return SavedLearner(encoder.encode(learner, "learner"), encoder.arrays)
+
+
+def decode_learner(path: Path, saved: SavedLearner, graph: Any, arrows: Any) -> Learner:
+    """The learner on its graph; errors name the folder."""
+    try:
+        learner = _Decoder(saved.arrays, graph, arrows).decode(saved.tree)
+        if not isinstance(learner, Learner):
+            raise TypeError("no learner")
+    except Exception as error:  # whatever a tree that was tampered with leads to
+        raise DamagedError(path, f"its learner cannot be made again ({error})") from error
+    return learner
 
 
 def write_model(
@@ -128,12 +140,8 @@ def read_model(path: Path, G: Any) -> ReadModel:
     graph, arrows = undirected_for(method, given, direction) if given.is_directed() else (given, None)
     if _given_graph(graph, arrows).fingerprint != expected:
         raise ValueError(f"{path} was learned on another graph than {'the one given' if G is not None else given.path}")
-    try:
-        learner = _Decoder(own, graph, arrows).decode(details["learner"])
-        if not isinstance(learner, Learner):
-            raise TypeError("no learner")
-    except Exception as error:  # whatever a tree that was tampered with leads to
-        raise DamagedError(path, f"its learner cannot be made again ({error})") from error
+    learner = decode_learner(path, SavedLearner(details.get("learner"), own), graph, arrows)
+    learner.begin()  # it may have been on a graph that changes
     return ReadModel(settings, learner, graph, given.path)
 
 
@@ -183,6 +191,10 @@ class _Encoder:
             return int(value)
         if isinstance(value, float | np.floating):
             return float(value)
+        if isinstance(value, CSRGraph | DynamicRows):
+            return {"graph": None}
+        if isinstance(value, Arrows | DynamicArrows):
+            return {"arrows": None}
         if isinstance(value, np.ndarray):
             name = f"{owner}_{len(self.arrays)}"
             self.arrays[name] = np.array(value)
@@ -193,8 +205,6 @@ class _Encoder:
             return {"dict": [[self.encode(key, owner), self.encode(part, owner)] for key, part in value.items()]}
         if isinstance(value, np.dtype):
             return {"dtype": value.str}
-        if isinstance(value, CSRGraph | Arrows):
-            return {"graph" if isinstance(value, CSRGraph) else "arrows": None}
         return self._encode_object(value)
 
     def _encode_object(self, value: Any) -> Any:
@@ -213,7 +223,7 @@ class _Encoder:
 class _Decoder:
     """The reverse."""
 
-    def __init__(self, arrays: dict[str, NDArray[Any]], graph: CSRGraph, arrows: Arrows | None) -> None:
+    def __init__(self, arrays: dict[str, NDArray[Any]], graph: Any, arrows: Any) -> None:
         self._arrays, self._graph, self._arrows = arrays, graph, arrows
         self._kept: list[Any] = []
 
