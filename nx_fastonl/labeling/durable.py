@@ -344,16 +344,17 @@ class DurableGraph(DynamicGraph):
     def _commit(self, event: GraphEvent) -> None:
         record = write_event(event)
         with self._lock.writing:
-            before = self._measure()
+            before, has_begun = self._measure(), False
 
             def outcome() -> Outcome:
                 is_timed = isinstance(event, AddEdges) and event.edges.times is not None
-                if self._measure() == before and not is_timed:
+                if not has_begun or (self._measure() == before and not is_timed):
                     return "did not happen"
                 self._apply(event)  # to the end; what was done already, it does not change
                 return "happened"
 
             with self._changing(record, outcome):
+                has_begun = True
                 self._apply(event)
         self._snapshot_if_due()
 

@@ -74,7 +74,7 @@ class EventLog:
                 return
             position, outcome = self._pending
             found = outcome()
-            if found != "happened":
+            if found != "happened" and self.journal.n_bytes > position:
                 self.journal.cut(position)
             if isinstance(found, bytes):
                 self.journal.append(found)
