@@ -21,6 +21,7 @@ class RowPool:
         out_weights: NDArray[Any] | None = ...,
         in_weights: NDArray[Any] | None = ...,
         position: int = ...,
+        degrees: NDArray[Any] | None = ...,
     ) -> None: ...
     @property
     def shape(self) -> int: ...

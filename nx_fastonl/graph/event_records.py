@@ -6,14 +6,24 @@ import numpy as np
 from numpy.typing import NDArray
 
 from nx_fastonl._lib.checks import shortened
+from nx_fastonl._lib.plain import from_json, to_json
 from nx_fastonl._lib.records import RecordReader, RecordWriter
 from nx_fastonl.graph.edgebunch import EdgeBunch, Ends
-from nx_fastonl.graph.events import AddEdges, AddNodes, ExpireEdges, GraphEvent, RemoveEdges, RemoveNodes
+from nx_fastonl.graph.events import (
+    AddEdge,
+    AddEdges,
+    AddNodes,
+    ExpireEdges,
+    GraphEvent,
+    RemoveEdge,
+    RemoveEdges,
+    RemoveNodes,
+)
 
 __all__ = ["GRAPH_EVENTS", "read_event", "write_event"]
 
 # The first words of their records, which stay.
-GRAPH_EVENTS = ("add nodes", "add edges", "remove edges", "remove nodes", "expire edges")
+GRAPH_EVENTS = ("add nodes", "add edge", "add edges", "remove edge", "remove edges", "remove nodes", "expire edges")
 
 
 def write_event(event: GraphEvent) -> bytes:
@@ -22,6 +32,10 @@ def write_event(event: GraphEvent) -> bytes:
     match event:
         case AddNodes(nodes):
             return writer.record(["add nodes", writer.names(nodes, "node")])
+        case AddEdge(u, v, weight, time):
+            return writer.record(["add edge", to_json(u, "node"), to_json(v, "node"), weight, time])
+        case RemoveEdge(u, v):
+            return writer.record(["remove edge", to_json(u, "node"), to_json(v, "node")])
         case AddEdges(edges):
             ends = [writer.names(edges.sources, "node"), writer.names(edges.targets, "node")]
             is_given = len(edges) > 0 and not np.isnan(edges.weights).all()
@@ -41,6 +55,11 @@ def read_event(reader: RecordReader) -> GraphEvent:
     kind, *content = reader.content
     if kind == "add nodes":
         return AddNodes(reader.listed(content[0]))
+    if kind in ("add edge", "remove edge"):
+        u, v = from_json(content[0]), from_json(content[1])
+        if kind == "remove edge":
+            return RemoveEdge(u, v)
+        return AddEdge(u, v, *(None if number is None else float(number) for number in content[2:4]))
     if kind == "add edges":
         sources, targets = _ends(reader, *content[:2])
         n = len(sources)

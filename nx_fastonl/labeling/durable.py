@@ -32,7 +32,7 @@ from nx_fastonl._lib.seeds import as_seed
 from nx_fastonl.graph.dynamic import DynamicGraph
 from nx_fastonl.graph.dynamic_storage import read_state, write_state
 from nx_fastonl.graph.event_records import GRAPH_EVENTS, read_event, write_event
-from nx_fastonl.graph.events import AddEdges, GraphEvent
+from nx_fastonl.graph.events import AddEdge, AddEdges, GraphEvent, RemoveNodes
 from nx_fastonl.labeling.event_log import EventLog, Outcome
 from nx_fastonl.labeling.labeler import UNRECORDED, LabelEventKind, OnlineNodeLabeler
 from nx_fastonl.labeling.labels import Labels, distinct_labels, label_stream
@@ -347,8 +347,7 @@ class DurableGraph(DynamicGraph):
             before, has_begun = self._measure(), False
 
             def outcome() -> Outcome:
-                is_timed = isinstance(event, AddEdges) and event.edges.times is not None
-                if not has_begun or (self._measure() == before and not is_timed):
+                if not has_begun or (self._measure() == before and not _sets_times(event)):
                     return "did not happen"
                 self._apply(event)  # to the end; what was done already, it does not change
                 return "happened"
@@ -357,6 +356,14 @@ class DurableGraph(DynamicGraph):
                 has_begun = True
                 self._apply(event)
         self._snapshot_if_due()
+
+    def _apply(self, event: GraphEvent) -> None:
+        super()._apply(event)
+        if isinstance(event, RemoveNodes):
+            # Models forget the labels of these nodes now, not when they are next asked. So what forgetting leaves of
+            # them is the same when the journal is replayed.
+            for model in self._labelers.values():
+                model._knowledge.learner.follow()
 
     def _measure(self) -> tuple[int, ...]:
         """Numbers that differ after any change of nodes and edges that was not taken back."""
@@ -661,6 +668,13 @@ class _DurableLabeler(OnlineNodeLabeler):
             self.fit(pairs, class_prior=known)
         else:
             raise ValueError(f"unknown kind of record {shortened(kind)}")
+
+
+def _sets_times(event: GraphEvent) -> bool:
+    """Whether a change may leave all nodes and weights as they are, and change times."""
+    return (isinstance(event, AddEdge) and event.time is not None) or (
+        isinstance(event, AddEdges) and event.edges.times is not None
+    )
 
 
 def _plain_labeler(state: dict[str, Any]) -> OnlineNodeLabeler:

@@ -100,7 +100,7 @@ class Diffusion:
         Z is at most ``max(s / c)``, plus the largest settled residual over c, and R is at most ``s + 2 pivot Z``. Four
         times as much leaves room for pushes that were interrupted, and for rounding.
         """
-        pivot = float(self.system.pivots(np.arange(len(self.kernel.graph))).max())
+        pivot = float(self.system.pivots(np.arange(len(self.kernel.graph))).max(initial=0.0))
         largest = 4.0 * (self._extremes.s_per_c + self.largest_theta * self._extremes.allowance_per_c)
         for numbers, most in ((self.store.estimates, largest), (self.store.residuals, (1.0 + 2.0 * pivot) * largest)):
             check_restored(bool((np.abs(numbers[: self.store.n_slots]) <= most).all()), "diffusion")
