@@ -54,6 +54,7 @@ bench:  ## Compare with the peers on the graphs of ../shared/data; RECORD=--reco
 	python -m tests.benchmarks.bench_experiments directed $(RECORD)
 	python -m tests.benchmarks.bench_experiments half-known $(RECORD)
 	python -m tests.benchmarks.bench_dynamic temporal $(RECORD)
+	python -m tests.benchmarks.bench_dynamic journal $(RECORD)
 
 bench-large:  ## Build, save, open and label a graph of the size of Wikipedia; SCALE=0.02 takes less
 	python -m tests.benchmarks.bench_large --scale $(or $(SCALE),1) $(RECORD)

@@ -151,7 +151,8 @@ class DynamicGraph(ChangingGraph):
     def _restore(self, state: GraphState) -> None:
         """Become the graph that had this state, which is checked."""
         directed, nodes = bool(state.directed), GrowingNames.restored(NamesState(*state.nodes))
-        indptr, indices, weights = state.indptr, state.indices, state.weights
+        indptr: NDArray[Any] = state.indptr
+        indices, weights = state.indices, state.weights
         n = len(indptr) - 1
         if n > 0:  # copied and checked
             graph = CSRGraph(indptr, indices, weights, directed=directed)

@@ -52,10 +52,10 @@ def read_state(details: Mapping[str, Any], arrays: Arrays) -> GraphState:
     """The reverse. What the arrays hold is checked when a graph takes it; names are checked here."""
     numbers = [_array(arrays, name, np.int64) for name in ("removed", "later_rows", "free")]
     removed, later_rows, free = numbers
-    later = list(_names(*details["later"], "later", arrays))
+    later = list(_names("later", details["later"], arrays))
     counts = [int(details[name]) for name in COUNTS]
     removals = _array(arrays, "removals", np.int64, dimensions=2)
-    first = _names(*details["first"], "first", arrays)
+    first = _names("first", details["first"], arrays)
     positions = [int(position) for position in details["positions"]]
     return GraphState(
         bool(details["directed"]),
@@ -69,7 +69,8 @@ def read_state(details: Mapping[str, Any], arrays: Arrays) -> GraphState:
     )
 
 
-def _names(kind: str, n: int, part: str, arrays: Arrays) -> Sequence[Hashable]:
+def _names(part: str, described: Sequence[Any], arrays: Arrays) -> Sequence[Hashable]:
+    kind, n = described
     if kind == "range":
         return range(n)
     if kind == "integers":

@@ -1,6 +1,6 @@
 """Graphs that change: what an update costs, against computing anew.
 
-    python -m tests.benchmarks.bench_dynamic labels|edges|push|pagerank|temporal
+    python -m tests.benchmarks.bench_dynamic labels|edges|push|pagerank|temporal|journal
 
 `labels` inserts and then removes 100,000 random edges of ogbn-arxiv under a labeler that has learned 50,000 nodes, and
 asks for a prediction after each. It prints the median and the 99th percentile of an update with its prediction, in
@@ -18,6 +18,9 @@ error, on a graph that needs no conversion and with arrays out.
 papers that are there, is predicted, then learned, by `replay` of one stream of events. It prints accuracy by year, and
 events per second of CPU: an edge is one event, an arrival another.
 
+`journal` adds edges and learns labels one by one, in memory and on disk, and prints how many of each per second: by the
+clock, since most of it is waiting for the disk where ``sync="always"``.
+
 Each takes --record. Needs the graphs of ../shared/data.
 """
 
@@ -28,8 +31,10 @@ import re
 import shutil
 import subprocess
 import sys
+import tempfile
 import time
 from collections.abc import Callable, Iterator
+from contextlib import ExitStack
 from typing import Any
 
 os.environ["OPENBLAS_NUM_THREADS"] = "1"  # the clock is that of one thread; read when numpy loads
@@ -297,6 +302,31 @@ def papers(order: np.ndarray) -> Iterator[tuple[Any, ...]]:
         yield "arrival", paper, labels[paper]
 
 
+def journal() -> Table:
+    """One edge and one label, by how they are written."""
+    table = Table("dynamic-journal", "sync", "edges per second", "labels per second")
+    for sync in ("none", "never", "batch", "always"):
+        n = 300 if sync == "always" else 10_000
+        with tempfile.TemporaryDirectory() as folder, ExitStack() as opened:
+            if sync == "none":
+                graph = fo.DynamicGraph(load(GRAPH))
+                model = fo.OnlineNodeLabeler(graph, method="fastonl", seed=0)
+            else:
+                graph = opened.enter_context(fo.DurableGraph(f"{folder}/graph", load(GRAPH), sync=sync))
+                model = graph.labeler("labels", method="fastonl", seed=0)
+            ends = np.random.default_rng(0).integers(len(graph), size=(n, 2)).tolist()
+            start = time.perf_counter()
+            for u, v in ends:
+                graph.add_edge(u, v)
+            edges_done = time.perf_counter()
+            model.predict_one(0)
+            learning = time.perf_counter()
+            for u in range(n):
+                model.learn_one(u, u % 40)
+            table.add(sync, n / (edges_done - start), n / (time.perf_counter() - learning))
+    return table
+
+
 def main() -> None:
     benchmarks: dict[str, Callable[[], list[Table]]] = {
         "labels": lambda: [labels()],
@@ -304,6 +334,7 @@ def main() -> None:
         "push": lambda: [push()],
         "pagerank": lambda: [pagerank()],
         "temporal": temporal,
+        "journal": lambda: [journal()],
     }
     options = parser(__doc__)
     options.add_argument("benchmark", choices=tuple(benchmarks))

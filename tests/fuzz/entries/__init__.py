@@ -7,6 +7,7 @@ crash: errors that the documentation does not name count as such.
 from tests.fuzz.entries.certificates import certificates
 from tests.fuzz.entries.command_line import command_line
 from tests.fuzz.entries.conversion import conversion
+from tests.fuzz.entries.durable import durable
 from tests.fuzz.entries.edge_files import edge_files
 from tests.fuzz.entries.journals import journals
 from tests.fuzz.entries.kernels import kernels
@@ -29,6 +30,7 @@ ENTRIES = {
     "pickles": pickles,
     "saved": saved,
     "journals": journals,
+    "durable": durable,
     "interrupts": interrupts,
     "injections": injections,
 }
