@@ -87,6 +87,8 @@ class RowGraph(ABC):
         loops: float
 
         def changes_since(self, position: int) -> NDArray[Any] | None: ...
+    else:
+        version = position = 0  # of graphs that cannot change
 
     @abstractmethod
     def __len__(self) -> int:

@@ -96,7 +96,6 @@ class CSRGraph(RowGraph):
     """
 
     __networkx_backend__ = BACKEND_NAME  # NetworkX's own functions take it too
-    version = position = 0  # it has seen no change
 
     indptr: NDArray[np.int32] | NDArray[np.int64]
     indices: NDArray[np.int32]

@@ -41,6 +41,8 @@ __all__ = ["DynamicGraph", "GraphState"]
 # Edges that are changed in one compiled call. Between two calls Python looks for signals, and an interrupt takes back
 # what was done.
 EDGES_AT_ONCE = 1 << 17
+# The rows of a graph without nodes, which wait for them.
+FIRST_ROWS = 16
 # A degree is a sum that was added to many times: it differs from the sum of the weights by at most this fraction.
 DEGREE_ROUNDING = 1e-6
 
@@ -1064,7 +1066,7 @@ def _rows_of(G: Any, directed: bool | None, weight: str | None) -> tuple[Rows, G
     if directed is not None and not isinstance(directed, bool):
         raise TypeError(f"directed must be True, False or None, got {shortened(directed)}")
     if G is None or (isinstance(G, nx.Graph | DynamicGraph) and len(G) == 0):
-        nothing = Rows(np.zeros(1, dtype=np.int64), np.empty(0, dtype=np.int32), None)
+        nothing = Rows(np.zeros(FIRST_ROWS + 1, dtype=np.int64), np.empty(0, dtype=np.int32), None)
         is_directed = directed if directed is not None or G is None else G.is_directed()
         return nothing, GrowingNames(range(0), lambda node: find_in_range(0, node)), bool(is_directed)
     graph = as_csr_graph(G, weight)

@@ -242,6 +242,8 @@ class GraphKernel:
                 f"it is computed for up to {MAX_EXACT_NODES:,} nodes. Pushes work on any graph: kernel_column, "
                 'kernel_matrix with exact=False, method="fastonl" with trace="estimate"'
             )
+        if n == 0:
+            return np.zeros((len(self.graph), len(self.graph)))
         rows = np.sort(np.array(self.graph.node_rows(), dtype=np.int64))
         W = self.graph.whole().shared_matrix
         H = np.asfortranarray(-(W if len(rows) == W.shape[0] else W[rows][:, rows]).toarray())

@@ -70,9 +70,10 @@ class OnlineNodeLabeler:
 
     Parameters
     ----------
-    G : nx.Graph, scipy sparse array or CSRGraph
-        Converted once, now: see `CSRGraph.from_networkx`. Nodes that never get a label still connect others. Of a
-        directed graph, ``"adaptive"`` uses the arrows: see `direction`.
+    G : nx.Graph, scipy sparse array, CSRGraph or DynamicGraph
+        Converted once, now: see `CSRGraph.from_networkx`. Only a DynamicGraph is followed as it changes: answers are
+        for the graph as it is when you ask. Nodes that never get a label still connect others. Of a directed graph,
+        ``"adaptive"`` uses the arrows: see `direction`.
     classes : iterable of hashable, optional
         All possible labels. By default labels are discovered as they appear. Before the first one, the prediction is
         None, which counts as a mistake.

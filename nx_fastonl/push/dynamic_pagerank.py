@@ -111,7 +111,7 @@ class DynamicPageRank:
     0.298
     >>> graph.add_edge("cid", "dee")
     >>> {node: round(value, 3) for node, value in ranks.top(3, exclude=["ann"]).items()}
-    {'cid': 0.317, 'bob': 0.245, 'dee': 0.09}
+    {'cid': 0.326, 'bob': 0.238, 'dee': 0.092}
     >>> ranks.l1_error <= 1e-9
     True
     """
@@ -286,9 +286,9 @@ class DynamicPageRank:
         >>> import networkx as nx
         >>> import nx_fastonl as fo
         >>> graph = fo.DynamicGraph(nx.path_graph(5))
-        >>> ranks = fo.DynamicPageRank(graph, 2)
-        >>> list(ranks.top(2, exclude=[2])), list(ranks.top(2, candidates=[0, 1]))
-        ([1, 3], [1, 0])
+        >>> ranks = fo.DynamicPageRank(graph, 0)
+        >>> list(ranks.top(2, exclude=[0])), list(ranks.top(2, candidates=[3, 4, 2]))
+        ([1, 2], [2, 3])
         """
         check_whole("k", k, 1)
         listed = None if candidates is None else list(candidates)
