@@ -502,6 +502,8 @@ cdef void place_mass(SystemView system, DiffusionStore store, node_t u, Py_ssize
 cdef void enqueue_if_active(DiffusionStore store, Workspace work, LaneState* lane, node_t u) noexcept nogil:
     cdef Slot slot = store.slots[u, lane.block]
     cdef double residual
+    if slot.index == 0:  # nothing has reached it, and its allowance is not set
+        return
     if store.single:
         residual = store.residuals32[slot.index, lane.lane]
     else:
