@@ -238,6 +238,7 @@ class DurableGraph(DynamicGraph):
         Parameters
         ----------
         name : str
+            As given to `labeler`.
 
         Raises
         ------
