@@ -365,7 +365,8 @@ class OnlineNodeLabeler:
         graph, arrows = self._graph, getattr(self._knowledge.learner, "arrows", None)
         with graph.reading():
             if graph.can_change:
-                graph, arrows = self._frozen_as_it_is(), None
+                frozen = self._frozen_as_it_is()
+                graph, arrows = (frozen if arrows is not None else frozen.without_arrows()), None
             settings, learner = self._saved()
         write_model(
             Path(path), settings, learner, graph, arrows, include_graph=include_graph, graph_path=self._graph_path
