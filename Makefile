@@ -1,4 +1,4 @@
-.PHONY: help build checked sanitize test threads wheel oldest newest networkx clients lint docs bench bench-large fuzz
+.PHONY: help build checked sanitize test threads wheel oldest newest networkx clients lint docs bench bench-large fuzz kills
 
 help:  ## List the targets
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 13
@@ -61,3 +61,6 @@ bench-large:  ## Build, save, open and label a graph of the size of Wikipedia; S
 
 fuzz:  ## Run random inputs against exact answers for MINUTES, 10 by default: see tests/fuzz
 	python -m tests.fuzz --minutes $(or $(MINUTES),10) $(ENTRIES)
+
+kills:  ## Kill KILLS processes, 200 by default, that write to one DurableGraph, and look for what is lost
+	python -m tests.labeling.killed_writers "$$(mktemp -d)/graph" $(or $(KILLS),200)
