@@ -499,7 +499,7 @@ def run_calls(work, at_call=None):
 
     Locks are spared: they are as good as their few lines.
     """
-    root, calls = str(ROOT / "nx_fastonl"), 0
+    root, calls = str(Path(fo.__file__).parent), 0
 
     def trace(frame, event, _):
         nonlocal calls
