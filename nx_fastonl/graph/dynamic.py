@@ -12,9 +12,9 @@ import networkx as nx
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from nx_fastonl._lib._sharing import SharedLock
 from nx_fastonl._lib.arrays import check_restored
 from nx_fastonl._lib.checks import check_between, shortened
-from nx_fastonl._lib.sharing import SharedLock
 from nx_fastonl.graph._dynamic import RowPool
 from nx_fastonl.graph.base import ChangingGraph
 from nx_fastonl.graph.convert import as_csr_graph
@@ -649,7 +649,8 @@ class DynamicGraph(ChangingGraph):
             Tuples ``(u, v)``, or ``(u, v, data)`` with a dict whose "weight" counts. Arrays of integers take least
             time.
         weights : array_like of float, optional
-            A weight for each edge. By default a new edge has weight 1, and others keep theirs.
+            A weight for each edge. By default, and where it is not a number, as a missing value of a table is, a new
+            edge has weight 1, and others keep theirs.
         times : array_like of float, optional
             When each edge happened, for `expire_before`.
 
@@ -757,7 +758,7 @@ class DynamicGraph(ChangingGraph):
         >>> graph.number_of_edges()
         1
         """
-        bunch = edge_bunch(edges if isinstance(edges, np.ndarray) else (tuple(edge)[:2] for edge in edges))
+        bunch = edge_bunch(edges, ends_only=True)
         self._commit(RemoveEdges(bunch.sources, bunch.targets))
 
     def remove_node(self, node: Hashable) -> None:
@@ -896,68 +897,79 @@ class DynamicGraph(ChangingGraph):
         entries = slice(starts[u], stops[u])
         return indices[entries][(pool.arrow_arrays[0][entries] & 2) > 0]
 
-    def _add_nodes(self, nodes: list[Hashable]) -> list[int]:
-        """Add those of these nodes that are not there; return their rows."""
-        added: list[int] = []
+    def _add_nodes(self, nodes: Iterable[Hashable]) -> None:
+        new = self._new_nodes(nodes)
         try:
-            # A node that is given twice is there the second time.
-            added.extend(self._nodes.add(node) for node in nodes if self._nodes.find(node) is None)
-            if self._nodes.n_used > MAX_NODES:
-                raise ValueError(f"a graph may have at most 2**31 - 1 nodes, got {self._nodes.n_used}")
-            for rows in self._pools():
-                rows.add_rows(self._nodes.n_used)
+            self._join(new)
         except BaseException:
-            self._take_back(added)
+            self._leave(new)
             raise
-        return added
 
-    def _take_back(self, added: list[int]) -> None:
-        for row in reversed(added):
-            self._nodes.remove(row)
+    def _new_nodes(self, nodes: Iterable[Hashable]) -> list[Hashable]:
+        """Those of these nodes that are not there, each once."""
+        return [node for node in dict.fromkeys(nodes) if self._nodes.find(node) is None]
+
+    def _join(self, new: list[Hashable]) -> None:
+        """Add nodes that are not there. An interrupt may leave this half-done, which `_leave` takes back."""
+        for node in new:
+            self._nodes.add(node)
+        if self._nodes.n_used > MAX_NODES:
+            raise ValueError(f"a graph may have at most 2**31 - 1 nodes, got {self._nodes.n_used}")
+        for rows in self._pools():
+            rows.add_rows(self._nodes.n_used)
+
+    def _leave(self, new: list[Hashable]) -> None:
+        """Remove nodes without edges, as far as they are there, so that they would get the same rows again."""
+        for node in reversed(new):
+            row = self._nodes.find(node)
+            if row is not None:
+                self._nodes.remove(node, row)
 
     def _add_edges(self, edges: EdgeBunch) -> None:
-        added: list[int] = []
+        new = self._new_ends(edges)
+        positions = self._positions()
         try:
-            if isinstance(edges.sources, np.ndarray) and isinstance(edges.targets, np.ndarray):
-                sources, targets = self._known_rows(edges.sources), self._known_rows(edges.targets)
-                unknown = (sources < 0) | (targets < 0)
-                if unknown.any():
-                    ends = np.stack([edges.sources[unknown], edges.targets[unknown]], axis=1).ravel()
-                    distinct, firsts = np.unique(ends, return_index=True)
-                    added = self._add_nodes(distinct[np.argsort(firsts)].tolist())
-                    sources, targets = self._known_rows(edges.sources), self._known_rows(edges.targets)
-            else:
-                added = self._add_nodes(
-                    [node for pair in zip(edges.sources, edges.targets, strict=True) for node in pair]
-                )
-                sources, targets = self._known_rows(edges.sources), self._known_rows(edges.targets)
+            self._join(new)
+            sources, targets = self._known_rows(edges.sources), self._known_rows(edges.targets)
             self._set_weights(sources, targets, edges.weights)
+            if edges.times is not None:
+                self._set_times(sources, targets, edges.times)
         except BaseException:
-            self._take_back(added)
+            if self._positions() == positions:  # no edge has joined
+                self._leave(new)
+            elif edges.times is not None:
+                self._set_times(self._known_rows(edges.sources), self._known_rows(edges.targets), edges.times)
             raise
-        if edges.times is not None:
-            self._set_times(sources, targets, edges.times)
+
+    def _new_ends(self, edges: EdgeBunch) -> list[Hashable]:
+        """The ends of edges that are not there, in the order in which they are given."""
+        if not (isinstance(edges.sources, np.ndarray) and isinstance(edges.targets, np.ndarray)):
+            return self._new_nodes(node for pair in zip(edges.sources, edges.targets, strict=True) for node in pair)
+        unknown = (self._known_rows(edges.sources) < 0) | (self._known_rows(edges.targets) < 0)
+        ends = np.stack([edges.sources[unknown], edges.targets[unknown]], axis=1).ravel()
+        distinct, firsts = np.unique(ends, return_index=True)
+        return self._new_nodes(distinct[np.argsort(firsts)].tolist())
+
+    def _positions(self) -> list[int]:
+        """How many changes of edges there were."""
+        return [rows.position for rows in self._pools()]
 
     def _add_edge(self, u: Hashable, v: Hashable, weight: float | None, time: float | None) -> None:
         i, j = self._nodes.find(u), self._nodes.find(v)
-        added: list[int] = []
-        if i is None or j is None:
-            added = self._add_nodes([u, v])
-            i, j = self._row_of(u), self._row_of(v)
-        try:
+        if i is None or j is None or time is not None:
+            value = np.array([np.nan if weight is None else weight])
+            self._add_edges(EdgeBunch([u], [v], value, None if time is None else np.array([time])))
+        else:
             self._set_weight(i, j, np.nan if weight is None else weight)
-        except BaseException:
-            self._take_back(added)
-            raise
-        if time is not None:
-            self._set_times(np.array([i]), np.array([j]), np.array([time]))
 
     def _remove_edge(self, u: Hashable, v: Hashable) -> None:
         i, j = self._nodes.find(u), self._nodes.find(v)
-        if i is not None and j is not None:
+        if i is None or j is None:
+            return
+        if self._times:
+            self._remove_edges(np.array([i], dtype=np.int32), np.array([j], dtype=np.int32))
+        else:
             self._set_weight(i, j, 0.0)
-            if self._times:
-                self._times.pop(self._key(i, j), None)
 
     def _set_weight(self, u: int, v: int, weight: float) -> None:
         """Set the weight of one edge: all or, if this is interrupted, nothing."""
@@ -983,15 +995,24 @@ class DynamicGraph(ChangingGraph):
         except BaseException:
             for pool, position in zip(pools, positions, strict=True):
                 pool.undo(position)
-            raise
-        finally:
-            for pool in pools:
                 pool.release_log()
+            raise
+        for pool in pools:
+            pool.release_log()
 
     def _remove_edges(self, sources: NDArray[np.int32], targets: NDArray[np.int32]) -> None:
         known = (sources >= 0) & (targets >= 0)
         sources, targets = sources[known], targets[known]
-        self._set_weights(sources, targets, np.zeros(len(sources)))
+        positions = self._positions()
+        try:
+            self._set_weights(sources, targets, np.zeros(len(sources)))
+            self._drop_times(sources, targets)
+        except BaseException:
+            if self._positions() != positions:  # the edges have left
+                self._drop_times(sources, targets)
+            raise
+
+    def _drop_times(self, sources: NDArray[np.int32], targets: NDArray[np.int32]) -> None:
         if self._times:
             for u, v in zip(sources.tolist(), targets.tolist(), strict=True):
                 self._times.pop(self._key(u, v), None)
@@ -1011,7 +1032,7 @@ class DynamicGraph(ChangingGraph):
                 self.rows.pool.set_weights(sources, np.full_like(sources, u), np.zeros(len(sources)))
                 self.rows.both_ways.pool.clear_row(u)
             self.rows.pool.clear_row(u)
-            self._nodes.remove(u)
+            self._nodes.remove(node, u)
 
     def _key(self, u: int, v: int) -> tuple[int, int]:
         return (u, v) if self._directed or u <= v else (v, u)

@@ -9,8 +9,8 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from nx_fastonl._lib._sharing import SharedLock
 from nx_fastonl._lib.pool import Pool
-from nx_fastonl._lib.sharing import SharedLock
 from nx_fastonl.graph._arrows import ArrowView
 from nx_fastonl.graph._dynamic import RowPool
 from nx_fastonl.graph._view import GraphView

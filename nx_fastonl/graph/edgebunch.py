@@ -29,11 +29,17 @@ class EdgeBunch(NamedTuple):
 
 
 def edge_bunch(
-    edges: Any, weights: ArrayLike | None = None, times: ArrayLike | None = None, *, weighted: bool = False
+    edges: Any,
+    weights: ArrayLike | None = None,
+    times: ArrayLike | None = None,
+    *,
+    weighted: bool = False,
+    ends_only: bool = False,
 ) -> EdgeBunch:
     """The edges of an array with two columns, or of an iterable of tuples, as ``nx.Graph.add_edges_from`` takes it.
 
-    With `weighted`, the third entry of each tuple is its weight, otherwise it is a dict that may hold a "weight".
+    With `weighted`, the third entry of each tuple is its weight, otherwise it is a dict that may hold a "weight". With
+    `ends_only`, it does not matter.
     """
     if isinstance(edges, np.ndarray):
         columns = 3 if weighted else 2
@@ -51,10 +57,12 @@ def edge_bunch(
             return _checked(sources, targets, weights, times)
         ends = edges.tolist()
         return _checked([checked_node(u) for u, _ in ends], [checked_node(v) for _, v in ends], weights, times)
-    found = [_edge(edge, weighted) for edge in _iterated(edges)]
-    if weights is None:
-        weights = [np.nan if weight is None else checked_weight(u, v, weight) for u, v, weight in found]
-    return _checked([u for u, _, _ in found], [v for _, v, _ in found], weights, times)
+    found = [_edge(edge, weighted, ends_only) for edge in _iterated(edges)]
+    bunch = _checked([u for u, _, _ in found], [v for _, v, _ in found], weights, times)
+    if weights is not None:
+        return bunch
+    values = [np.nan if weight is None else checked_weight(u, v, weight) for u, v, weight in found]
+    return EdgeBunch(bunch.sources, bunch.targets, np.array(values, dtype=np.float64), bunch.times)
 
 
 def _iterated(edges: Any) -> Iterable[Any]:
@@ -63,14 +71,16 @@ def _iterated(edges: Any) -> Iterable[Any]:
     return edges
 
 
-def _edge(edge: Any, weighted: bool) -> tuple[Hashable, Hashable, Any]:
+def _edge(edge: Any, weighted: bool, ends_only: bool) -> tuple[Hashable, Hashable, Any]:
     if not isinstance(edge, Sequence | np.ndarray) or isinstance(edge, str) or len(edge) not in (2, 3):
         raise TypeError(f"an edge must be a tuple (u, v) or (u, v, data), got {shortened(edge)}")
     if weighted and len(edge) == 2:
         raise TypeError(f"an edge with a weight must be a tuple (u, v, weight), got {shortened(edge)}")
-    weight = None
-    if len(edge) == 3:
+    weight: Any = None
+    if len(edge) == 3 and not ends_only:
         weight = edge[2]
+        if weighted and weight is None:
+            _refuse(edge[0], edge[1], weight)
         if not weighted:
             if not hasattr(weight, "get"):
                 raise TypeError(
@@ -118,7 +128,7 @@ def _checked(sources: Ends, targets: Ends, weights: ArrayLike | None, times: Arr
     values = np.full(len(sources), np.nan)
     if weights is not None:
         given = np.array(weights)
-        if given.shape != (len(sources),) or given.dtype.kind not in "biuf":
+        if given.shape != (len(sources),) or given.dtype.kind not in "iuf":
             got = f"{given.dtype} of shape {given.shape}"
             raise ValueError(f"weights must be a number for each of the {len(sources)} edges, got {got}")
         with np.errstate(over="ignore"):

@@ -46,9 +46,10 @@ class GrowingNames:
     def __init__(self, first: Sequence[Hashable], find: Callable[[Any], int | None]) -> None:
         self._first, self._find_first = first, find
         self._removed: set[int] = set()  # rows whose first node is gone
+        self._is_removed = np.zeros(0, dtype=bool)  # the same by row, once there are any
         self._rows: dict[Hashable, int] = {}  # of nodes that came later
         self._names: dict[int, Hashable] = {}  # the same by row
-        self._free: list[int] = []  # rows of removed nodes, which no other node has got yet
+        self._free: dict[int, None] = {}  # rows of removed nodes, which no other node has got yet
         self.n_used = len(first)  # rows that a node has or had
         self.n_joined = self.n_removals = 0
         self._removals: dict[int, int] = {}  # which removal was the last of each row, in this order
@@ -75,11 +76,13 @@ class GrowingNames:
         check_restored(len(later) == len(later_rows) and removals.shape == (len(removals), 2), "names")
         check_restored(n_joined >= 0 and n_removals >= int(removals[:, 1].max(initial=0)), "names")
         names._removed = set(removed.tolist())
+        if removed.size:
+            names._is_removed = np.isin(np.arange(len(first)), removed)
         check_restored(all(names.find(node) is None for node in later), "names")
         names._rows = dict(zip(later, later_rows.tolist(), strict=True))
         check_restored(len(names._rows) == len(later), "names")
         names._names = {row: node for node, row in names._rows.items()}
-        names._free = free.tolist()
+        names._free = dict.fromkeys(free.tolist())
         names.n_used, names.n_joined, names.n_removals = int(n_used), int(n_joined), int(n_removals)
         names._removals = dict(removals.tolist())
         return names
@@ -135,7 +138,7 @@ class GrowingNames:
         else:
             return self._find_each(nodes)
         if self._removed:
-            found[np.isin(found, list(self._removed))] = -1
+            found[(found >= 0) & self._is_removed[found]] = -1
         if self._rows:
             others = np.flatnonzero(found < 0)
             found[others] = self._find_each(nodes[others])
@@ -146,37 +149,38 @@ class GrowingNames:
         rows = [-1 if row is None else row for row in map(self.find, distinct.tolist())]
         return np.array(rows, dtype=np.int64)[places]
 
+    # What an interrupt leaves of `add` and `remove` is made whole by calling `remove` again, while the node is found.
+
     def add(self, node: Hashable) -> int:
         """Give a row to a node that has none."""
-        row = self._free[-1] if self._free else self.n_used
-        self._rows[node] = row
+        row = next(reversed(self._free)) if self._free else self.n_used
         self._names[row] = node
-        if self._free:
-            self._free.pop()
-        else:
-            self.n_used += 1
+        self._rows[node] = row
+        self._free.pop(row, None)
+        self.n_used = max(self.n_used, row + 1)
         self.n_joined += 1
         return row
 
-    def remove(self, row: int) -> None:
-        """Take the row of a node away from it."""
-        if row in self._names:
-            del self._rows[self._names.pop(row)]
-        else:
-            self._removed.add(row)
-        self._free.append(row)
+    def remove(self, node: Hashable, row: int) -> None:
+        """Take its row away from a node."""
+        self._free[row] = None
+        self.n_used = max(self.n_used, row + 1)
         self.n_removals += 1
         self._removals.pop(row, None)
         self._removals[row] = self.n_removals
+        if node in self._rows:
+            self._names.pop(row, None)
+            del self._rows[node]
+            return
+        if len(self._is_removed) == 0:
+            self._is_removed = np.zeros(len(self._first), dtype=bool)
+        self._is_removed[row] = True
+        self._removed.add(row)
 
     def removed_since(self, n_removals: int) -> list[int]:
         """The rows whose node was removed after so many removals."""
         recent = takewhile(lambda row: self._removals[row] > n_removals, reversed(self._removals))
         return list(recent)
-
-    def free_rows(self) -> list[int]:
-        """Rows that belonged to nodes, and belong to none now."""
-        return self._free
 
 
 def _finder(names: Sequence[Hashable]) -> Callable[[Any], int | None]:

@@ -266,7 +266,8 @@ class OnlineNodeLabeler:
     @property
     def n_learned(self) -> int:
         """The number of nodes whose label was learned."""
-        return self._knowledge.n_learned
+        with self._present() as knowledge:
+            return knowledge.n_learned
 
     @contextmanager
     def _present(self) -> Iterator[Knowledge]:
@@ -321,7 +322,8 @@ class OnlineNodeLabeler:
         OnlineNodeLabeler(method='adaptive'): 0 labels, 0 of 34 nodes learned
         """
         other = copy.copy(self)
-        other._knowledge = self._knowledge.blank(self._given)
+        with self._present() as knowledge:  # which has caught up with the graph: so does the new one begin
+            other._knowledge = knowledge.blank(self._given)
         return other
 
     def save(self, path: str | os.PathLike[str], *, include_graph: bool = True) -> None:
@@ -569,14 +571,16 @@ class OnlineNodeLabeler:
         graph = self._graph
         items: Sequence[Any]
         if graph.can_change:
-            items = list(graph.nodes) if nodes is None else checked_nodes(graph, nodes, "nodes")
+            items = [] if nodes is None else checked_nodes(graph, nodes, "nodes")
         else:
             items = rows_of(graph, nodes, "nodes")
         answers = []
-        for batch in in_batches(items, STREAM_BATCH, progress, "node"):
-            with self._present() as knowledge:
-                rows = graph.rows_of(batch) if graph.can_change else batch
-                answers.append(answer(knowledge, np.array(rows, dtype=np.int32)))
+        with graph.reading() if nodes is None else nullcontext():  # all nodes are those of one moment
+            items = list(graph.nodes) if graph.can_change and nodes is None else items
+            for batch in in_batches(items, STREAM_BATCH, progress, "node"):
+                with self._present() as knowledge:
+                    rows = graph.rows_of(batch) if graph.can_change else batch
+                    answers.append(answer(knowledge, np.array(rows, dtype=np.int32)))
         return answers
 
     def predict_proba_one(self, node: Hashable) -> dict[Any, float]:
@@ -1286,16 +1290,18 @@ class OnlineNodeLabeler:
     def _certify(self, nodes: Iterable[Hashable] | None, max_operations: int, progress: bool) -> list[CertifiedLabel]:
         check_whole("max_operations", max_operations, least=0)
         graph = self._graph
-        listed = list(graph.nodes) if nodes is None else checked_nodes(graph, nodes, "nodes")
+        listed = [] if nodes is None else checked_nodes(graph, nodes, "nodes")
         answers = []
-        for node in with_progress(listed, len(listed), progress, "node"):
-            with graph.reading(), self._lock:
-                knowledge = self._knowledge
-                knowledge.learner.follow()
-                found = knowledge.learner.certify(graph.index(node), int(max_operations))
-            if found is None:
-                raise ValueError(f'method {self._method!r} gives no certificates; method="fastonl" does')
-            answers.append(CertifiedLabel(knowledge.label(found.label), *found[1:]))
+        with graph.reading() if nodes is None else nullcontext():  # all nodes are those of one moment
+            listed = list(graph.nodes) if nodes is None else listed
+            for node in with_progress(listed, len(listed), progress, "node"):
+                with graph.reading(), self._lock:
+                    knowledge = self._knowledge
+                    knowledge.learner.follow()
+                    found = knowledge.learner.certify(graph.index(node), int(max_operations))
+                if found is None:
+                    raise ValueError(f'method {self._method!r} gives no certificates; method="fastonl" does')
+                answers.append(CertifiedLabel(knowledge.label(found.label), *found[1:]))
         return answers
 
     def _prediction_sets(self, nodes: Iterable[Hashable] | None, coverage: float, progress: bool) -> list[set[Any]]:

@@ -115,12 +115,13 @@ cdef class GradientStore:
                 rescale_gradient(self, changes[i].v, s_at(scaling, changes[i].v_after))
             self.position = position
 
-    def rescale(self, Scaling scaling):
+    def rescale(self, Scaling scaling, int64_t position):
         """Give what is stored of all nodes the s that they have now."""
         cdef node_t u
         with nogil:
             for u in range(<node_t> self.stored.shape[0]):
                 rescale_gradient(self, u, s_of(scaling, u))
+            self.position = position
 
     def has(self, node_t u):
         """Whether a gradient of node u is stored."""

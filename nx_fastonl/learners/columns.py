@@ -101,7 +101,7 @@ class ColumnLearner(RelaxationLearner):
         if columns.scaled:
             changes = graph.changes_since(gradients.position)
             if changes is None:
-                gradients.rescale(kernel.scaling)
+                gradients.rescale(kernel.scaling, graph.position)
             else:
                 gradients.follow(kernel.scaling, changes, graph.position)
         gradients.measure(kernel.a, tuning.trace_at(kernel.n), columns.constant)

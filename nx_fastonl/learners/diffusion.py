@@ -133,24 +133,25 @@ class Diffusion:
         """
         graph, store = kernel.graph, self.store
         changes = graph.changes_since(store.position) if store.position >= 0 else None
-        depends_on_n = kernel.follows_n and kernel.n != self.kernel.n
+        depends_on_n = kernel.follows_n and kernel.n != store.n_nodes
         n_before = len(store.slot_indices)
         store.add_rows(len(graph))
-        store.n_nodes, store.rate = kernel.n, kernel.push_epsilon(epsilon)
+        store.rate = kernel.push_epsilon(epsilon)
         if kernel is not self.kernel:
-            self.kernel, self.system = kernel, kernel.system
+            pivots, system = self.pivots, kernel.system
             if self.absorption > 0.0:
-                pivots = self.pivots
-                if len(pivots) < len(graph):
-                    pivots = np.concatenate([pivots, kernel.system.pivots(np.arange(len(pivots), len(graph)))])
-                self._own_pivots(pivots)
-            store.when_slow = SlowLanes(self.system)
+                pivots = np.concatenate([pivots, kernel.system.pivots(np.arange(len(pivots), len(graph)))])
+                system = LinearSystem(graph, 0.0, 1.0, pivots, kernel.system.radius)
+            # One call in C: whatever interrupts this, all of it is replaced or nothing.
+            self.__dict__.update(kernel=kernel, system=system, pivots=pivots)
+            store.when_slow = SlowLanes(system)
         self.system.__dict__.pop("elimination", None)  # it may know components as they were
         if changes is None or depends_on_n or len(changes) > self._changes_before_rebuild():
             self._rebuild(history, gradients)
             return
         if len(graph) > n_before:
             self._widen_extremes(np.arange(n_before, len(graph), dtype=np.int32))
+        store.n_nodes = kernel.n
         if len(changes) == 0:
             return
         was_settled = not store.unsettled_lanes
@@ -186,9 +187,10 @@ class Diffusion:
             self.pivots[:] = kernel.system.pivots(np.arange(len(graph)))
             self.absorb(history.learned()[0].astype(np.int32))
         if gradients is not None:
-            gradients.rescale(kernel.scaling)
+            gradients.rescale(kernel.scaling, graph.position)
         self.__dict__.pop("_extremes", None)
         self.store.recompute(self.system.view, history, gradients, np.empty((0, 3)), graph.position)
+        self.store.n_nodes = kernel.n
         self.settle()
 
     def c(self, rows: NDArray[np.int32]) -> NDArray[np.float64]:

@@ -1,9 +1,10 @@
+import signal
 import threading
 import time
 
 import pytest
 
-from nx_fastonl._lib.sharing import SharedLock
+from nx_fastonl._lib._sharing import SharedLock
 
 WAIT = 20  # seconds, before a test gives up
 
@@ -51,10 +52,52 @@ def test_a_thread_may_take_it_again():
     writer.join(WAIT)
     with lock.writing, lock.writing, lock.reading, lock.writing:
         pass
-    with lock.reading, lock.writing, lock.reading:  # the only reader may write
-        pass
+    with lock.reading, pytest.raises(RuntimeError, match="this thread is reading the graph"):
+        lock.writing.__enter__()
     with lock.writing:
         pass
+
+
+@pytest.mark.skipif(not hasattr(signal, "setitimer"), reason="this system has no such timers")
+def test_interrupts_leave_it_free():
+    """Whenever they come: while it is taken, held, waited for or given back."""
+
+    def interrupt(*_):
+        raise KeyboardInterrupt
+
+    lock, interrupted = SharedLock(), 0
+    before = signal.signal(signal.SIGALRM, interrupt)
+    stop = threading.Event()
+
+    def others():
+        while not stop.is_set():
+            with lock.writing:
+                pass
+            with lock.reading:
+                time.sleep(0)
+
+    rival = started(others)
+    try:
+        for i in range(300):
+            try:
+                signal.setitimer(signal.ITIMER_REAL, 0.0002 + 1e-6 * i)
+                while True:
+                    with lock.reading, lock.reading:
+                        pass
+                    with lock.writing, lock.reading:
+                        pass
+            except KeyboardInterrupt:
+                interrupted += 1
+    finally:
+        signal.setitimer(signal.ITIMER_REAL, 0)
+        signal.signal(signal.SIGALRM, before)
+    stop.set()
+    rival.join(WAIT)
+    assert not rival.is_alive()
+    assert interrupted == 300
+    done = threading.Event()
+    started(lambda: (lock.writing.__enter__(), done.set()))
+    assert done.wait(WAIT)
 
 
 def test_an_error_inside_frees_it():

@@ -111,6 +111,8 @@ def test_a_copy_is_not_changed_with_its_graph():
         (lambda graph: graph.add_edges_from(np.zeros((2, 3))), ValueError, r"2 columns, got one of shape \(2, 3\)"),
         (lambda graph: graph.add_edges_from([(9, 8)], weights=[1, 2]), ValueError, "for each of the 1 edges"),
         (lambda graph: graph.add_edges_from(np.array([[9, 8]]), weights=[np.inf]), ValueError, "has weight inf"),
+        (lambda graph: graph.add_weighted_edges_from([(9, 8, None)]), ValueError, "has weight None"),
+        (lambda graph: graph.remove_edges_from([1, 2]), TypeError, "an edge must be a tuple .*, got 1"),
         (lambda graph: graph.remove_edge(0, 2), nx.NetworkXError, "0-2 is not in the graph"),
         (lambda graph: graph.remove_edge(0, 77), nx.NetworkXError, "0-77 is not in the graph"),
         (lambda graph: graph.remove_node(77), nx.NetworkXError, "The node 77 is not in the graph"),
@@ -235,6 +237,55 @@ def test_ctrl_c_while_a_large_array_is_added():
         signal.signal(signal.SIGALRM, before)
     assert list(graph) == [0, 1, 2]
     assert graph.edges() == [(0, 1), (1, 2)]
+
+
+@pytest.mark.skipif(not hasattr(signal, "setitimer"), reason="this system has no such timers")
+@pytest.mark.parametrize("directed", [False, True])
+def test_interrupts_at_any_moment_leave_all_or_nothing(directed):
+    """Of nodes, edges and times, whatever call they come in."""
+
+    def interrupt(*_):
+        raise KeyboardInterrupt
+
+    rng = np.random.default_rng(0)
+    edges = rng.integers(60, size=(300, 2))
+    calls = [
+        lambda graph: graph.add_edges_from(edges, times=np.arange(300.0)),
+        lambda graph: graph.add_edges_from([("a", "b"), ("b", 3)] * 20, times=np.arange(40.0)),
+        lambda graph: graph.remove_edges_from(edges[::2]),
+        lambda graph: graph.remove_nodes_from([0, 1, 2, 3]),
+        lambda graph: graph.expire_before(150),
+        lambda graph: graph.add_nodes_from(range(100, 140)),
+    ]
+
+    def state(graph):
+        names = {u: graph.rows.nodes[u] for u in graph.rows.node_rows()}
+        times = {(names[u], names[v]): time for (u, v), time in graph._times.items()}
+        rows = graph.rows
+        assert not rows.neighbor_counts(slice(None))[sorted(set(range(len(rows))) - set(names))].any()
+        return list(graph), sorted(map(repr, graph.edges(data="weight"))), times
+
+    before = signal.signal(signal.SIGALRM, interrupt)
+    interrupted = 0
+    try:
+        for i in range(240):
+            graph = fo.DynamicGraph(nx.gnp_random_graph(30, 0.2, seed=i, directed=directed))
+            graph.add_edges_from(edges[:100], times=np.arange(100.0, 200.0))
+            whole = graph.copy()
+            calls[i % 6](whole)
+            nothing, everything = state(graph), state(whole)
+            try:
+                signal.setitimer(signal.ITIMER_REAL, 1e-5 + 4e-6 * (i // 6))
+                calls[i % 6](graph)
+                signal.setitimer(signal.ITIMER_REAL, 0)
+            except KeyboardInterrupt:
+                interrupted += 1
+                now = state(graph)
+                assert now in (nothing, everything)
+    finally:
+        signal.setitimer(signal.ITIMER_REAL, 0)
+        signal.signal(signal.SIGALRM, before)
+    assert interrupted > 20
 
 
 def test_a_change_waits_for_readers_and_readers_for_a_change():

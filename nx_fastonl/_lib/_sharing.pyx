@@ -1,0 +1,123 @@
+"""A lock that many readers share and one writer has alone.
+
+It is compiled so that nothing, no signal handler either, runs between taking the lock and entering a ``with`` block: the
+GIL keeps its numbers together. A build without the GIL would need a lock around them.
+"""
+
+import _thread
+
+cimport cython
+from cpython.pythread cimport PyThread_get_thread_ident
+
+
+@cython.final
+cdef class Side:
+    """One of both ways to hold a lock: a context manager that can be entered any number of times."""
+
+    cdef SharedLock lock
+    cdef bint writes
+
+    def __init__(self, SharedLock lock, bint writes):
+        self.lock, self.writes = lock, writes
+
+    def __enter__(self):
+        if self.writes:
+            self.lock.begin_writing()
+        else:
+            self.lock.begin_reading()
+
+    def __exit__(self, *_):
+        if self.writes:
+            self.lock.end_writing()
+        else:
+            self.lock.end_reading()
+
+
+@cython.final
+cdef class SharedLock:
+    """Held by any number of threads that read, or by one that writes.
+
+    A thread may take it again while it has it, but not to write while it only reads: that is a RuntimeError, as two such
+    threads would wait for each other. Threads that want to write come before those that begin to read. It must not be
+    held while a caller's code runs, apart from looking up nodes.
+
+    Attributes
+    ----------
+    reading, writing : context managers
+    """
+
+    cdef readonly Side reading, writing
+    cdef dict readers  # how often each thread has it to read
+    cdef unsigned long writer  # the thread that writes; 0: none
+    cdef Py_ssize_t depth  # how often it has it
+    cdef Py_ssize_t waiting_writers
+    cdef list waiters  # locks that waiting threads block on
+
+    def __init__(self):
+        self.reading, self.writing = Side(self, False), Side(self, True)
+        self.readers, self.waiters = {}, []
+        self.writer, self.depth, self.waiting_writers = 0, 0, 0
+
+    cdef int begin_reading(self) except -1:
+        cdef unsigned long me = PyThread_get_thread_ident()
+        if self.writer != me and me not in self.readers:
+            while self.writer != 0 or self.waiting_writers > 0:
+                self.wait(False)
+        self.readers[me] = self.readers.get(me, 0) + 1
+        return 0
+
+    cdef int end_reading(self) except -1:
+        cdef unsigned long me = PyThread_get_thread_ident()
+        if self.readers[me] > 1:
+            self.readers[me] -= 1
+        else:
+            del self.readers[me]
+            self.wake()
+        return 0
+
+    cdef int begin_writing(self) except -1:
+        cdef unsigned long me = PyThread_get_thread_ident()
+        if self.writer != me:
+            if me in self.readers:
+                raise RuntimeError(
+                    "this thread is reading the graph, so it cannot change it: a signal handler or a node's __eq__ may not"
+                )
+            while self.writer != 0 or len(self.readers) > 0:
+                self.wait(True)
+            self.writer = me
+        self.depth += 1
+        return 0
+
+    cdef int end_writing(self) except -1:
+        self.depth -= 1
+        if self.depth == 0:
+            self.writer = 0
+            self.wake()
+        return 0
+
+    cdef int wait(self, bint writes) except -1:
+        """Block until something has changed; at once if nothing is in the way any more."""
+        waiter = _thread.allocate_lock()
+        waiter.acquire()
+        self.waiters.append(waiter)
+        # Looked at again: making the lock may have let other threads run, which did not know of it.
+        if self.writer == 0 and (len(self.readers) == 0 if writes else self.waiting_writers == 0):
+            self.waiters.remove(waiter)
+            return 0
+        self.waiting_writers += writes
+        try:
+            waiter.acquire()
+        except BaseException:  # an interrupt
+            if waiter in self.waiters:
+                self.waiters.remove(waiter)
+            self.waiting_writers -= writes
+            self.wake()
+            raise
+        self.waiting_writers -= writes
+        return 0
+
+    cdef int wake(self) except -1:
+        waiters, self.waiters = self.waiters, []
+        for waiter in waiters:
+            waiter.release()
+        return 0
