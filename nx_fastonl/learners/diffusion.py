@@ -140,11 +140,12 @@ class Diffusion:
         if kernel is not self.kernel:
             pivots, system = self.pivots, kernel.system
             if self.absorption > 0.0:
-                pivots = np.concatenate([pivots, kernel.system.pivots(np.arange(len(pivots), len(graph)))])
+                if len(pivots) < len(graph):
+                    pivots = np.concatenate([pivots, kernel.system.pivots(np.arange(len(pivots), len(graph)))])
                 system = LinearSystem(graph, 0.0, 1.0, pivots, kernel.system.radius)
             # One call in C: whatever interrupts this, all of it is replaced or nothing.
             self.__dict__.update(kernel=kernel, system=system, pivots=pivots)
-            store.when_slow = SlowLanes(system)
+        store.when_slow = SlowLanes(self.system)
         self.system.__dict__.pop("elimination", None)  # it may know components as they were
         if changes is None or depends_on_n or len(changes) > self._changes_before_rebuild():
             self._rebuild(history, gradients)
@@ -155,6 +156,8 @@ class Diffusion:
         if len(changes) == 0:
             return
         was_settled = not store.unsettled_lanes
+        touched = np.unique(np.concatenate([changes["u"], changes["v"]]))
+        self._widen_extremes(touched)
         store.repair(
             self.system.view,
             kernel.system.view,
@@ -167,8 +170,6 @@ class Diffusion:
             graph.loops,
             graph.position,
         )
-        touched = np.unique(np.concatenate([changes["u"], changes["v"]]))
-        self._widen_extremes(touched)
         if was_settled:
             with graph.scratch(Workspace) as workspace:
                 store.settle_around(self.system.view, workspace, touched)
