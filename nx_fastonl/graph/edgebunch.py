@@ -87,6 +87,10 @@ def _edge(edge: Any, weighted: bool, ends_only: bool) -> tuple[Hashable, Hashabl
                     f"the third entry of an edge must be a dict, got {shortened(weight)}; "
                     "add_weighted_edges_from takes tuples (u, v, weight)"
                 )
+            if "time" in weight:
+                raise ValueError(
+                    f"an edge's dict may hold its weight, got {shortened(edge)}; times are given by times="
+                )
             weight = weight.get("weight")
     return checked_node(edge[0]), checked_node(edge[1]), weight
 

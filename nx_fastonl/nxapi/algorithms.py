@@ -217,6 +217,8 @@ def _labelled(
     """Adjacency and degrees; rows and classes of the nodes that have a label now; the label of each class."""
     if len(G) == 0:
         raise nx.NetworkXError("Graph has no nodes or edges")
+    if not isinstance(G, LiveGraph):
+        raise nx.NetworkXError(f"a {type(G).__name__} has no node attributes, so no node is labeled by '{label_name}'")
     found = [(u, data[label_name]) for u, data in enumerate(G.attributes.values()) if label_name in data]
     if not found:
         raise nx.NetworkXError(f"No node on the input graph is labeled by '{label_name}'.")

@@ -112,6 +112,8 @@ def test_a_copy_is_not_changed_with_its_graph():
         (lambda graph: graph.add_edges_from([(9, 8)], weights=[1, 2]), ValueError, "for each of the 1 edges"),
         (lambda graph: graph.add_edges_from(np.array([[9, 8]]), weights=[np.inf]), ValueError, "has weight inf"),
         (lambda graph: graph.add_weighted_edges_from([(9, 8, None)]), ValueError, "has weight None"),
+        (lambda graph: graph.add_edges_from([(9, 8, {"time": 3})]), ValueError, "times are given by times="),
+        (lambda graph: nx.node_classification.harmonic_function(graph), nx.NetworkXError, "has no node attributes"),
         (lambda graph: graph.remove_edges_from([1, 2]), TypeError, "an edge must be a tuple .*, got 1"),
         (lambda graph: graph.remove_edge(0, 2), nx.NetworkXError, "0-2 is not in the graph"),
         (lambda graph: graph.remove_edge(0, 77), nx.NetworkXError, "0-77 is not in the graph"),
