@@ -107,7 +107,7 @@ class DurableGraph(DynamicGraph):
     A model that was opened again has the same labels. Its numbers agree with those before within the accuracy that its
     epsilon asks for: how far it had caught up with the graph, and when, is not recorded.
 
-    `copy` and pickles are a `DynamicGraph` in memory.
+    `DynamicGraph.copy` and pickles are a `DynamicGraph` in memory.
 
     Examples
     --------

@@ -142,7 +142,7 @@ def test_no_page_scrolls_sideways_or_has_errors(visit, address, pages, viewport)
 
 def test_formulas_are_drawn(visit, pages):
     theory = [relative(path) for path in pages if "theory" in path.parts]
-    assert len(theory) == 9
+    assert len(theory) == 10
     for path in theory:
         page = visit(path)
         heights = page.evaluate("[...document.querySelectorAll('math')].map(m => m.getBoundingClientRect().height)")
