@@ -576,7 +576,8 @@ class _DurableLabeler(OnlineNodeLabeler):
 
     def clone(self) -> OnlineNodeLabeler:
         other = _plain_labeler(self._plain_state())
-        other._knowledge = self._knowledge.blank(self._given)
+        with self._present() as knowledge:
+            other._knowledge = knowledge.blank(self._given)
         return other
 
     def _change(

@@ -536,6 +536,18 @@ def test_memory_and_disk_agree_after_interrupts_anywhere(tmp_path, change):
             assert summary(again) == expected, f"interrupted at call {at_call} of {change}"
 
 
+def test_fit_after_the_graph_has_changed(path):
+    """A model that was not asked since then fits as a new one does, and so again when the journal is replayed."""
+    labels = {i: "ab"[i // 20] for i in range(0, 40, 3)}
+    with fo.DurableGraph(path, nx.path_graph(3)) as graph:
+        model = graph.labeler("model", method="fastonl")
+        graph.add_edges_from([(i, i + 1) for i in range(40)])
+        expected = fo.OnlineNodeLabeler(graph.freeze(), method="fastonl").fit(labels).predict_many()
+        assert model.fit(labels).predict_many() == expected
+    with fo.DurableGraph(path) as graph:
+        assert graph.labeler("model").predict_many() == expected
+
+
 def test_streams_that_are_interrupted_keep_what_was_learned(path, monkeypatch):
     graph, model = changed_graph(path, "fastonl")
     learner = seams.learner_of(model)
