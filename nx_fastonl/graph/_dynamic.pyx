@@ -165,7 +165,6 @@ cdef class RowPool:
         Not a number stands for the weight that an edge has, or for 1 if there is no edge.
         """
         cdef Py_ssize_t i, count = sources.shape[0]
-        # Not a number is neither; so it is compared with what would store no weight.
         if not self.is_weighted and ((np.asarray(weights) > 0.0) & (np.asarray(weights) != 1.0)).any():
             self.become_weighted()
         with nogil:
@@ -198,11 +197,12 @@ cdef class RowPool:
         with nogil:
             for i in range(self.log_size - 1, size - 1, -1):
                 made = self.log[i]
+                self.log_size = i  # so that there is room for what `change` logs, and nothing is dropped for it
                 self.change(made.u, made.v, made.before)
+                self.log_size = i
                 self.degrees[made.u] = made.u_before
                 if self.shape != OUTWARD:
                     self.degrees[made.v] = made.v_before
-                self.log_size = i
 
     def become_weighted(self):
         """Store a weight for each entry."""

@@ -201,14 +201,52 @@ def test_the_log_keeps_what_a_batch_may_take_back():
     pool = RowPool("undirected", np.zeros(3001, dtype=np.int64), np.empty(0, np.int32), None)
     rng = np.random.default_rng(0)
     ends = rng.integers(3000, size=(2, 100_000)).astype(np.int32)
-    pool.set_weights(*ends[:, :1000], np.full(1000, np.nan))
+    pool.set_weights(*ends[:, :1000], rng.uniform(0.1, 3.0, size=1000))
     start, degrees = pool.position, pool.arrays[4].copy()
     pool.keep_log(0)
-    pool.set_weights(*ends, rng.choice([0.0, 1.0, 2.0], size=ends.shape[1]))
+    pool.set_weights(*ends, rng.choice([0.0, 0.1, 0.7], size=ends.shape[1]))
     assert pool.first_position <= start
     pool.undo(start)
     assert pool.position == start
     assert (pool.arrays[4] == degrees).all()
+
+
+def test_undoing_with_a_full_log():
+    """As many changes as it has room for: taking them back logs nothing that would drop others."""
+    pool = RowPool("undirected", np.zeros(201, dtype=np.int64), np.empty(0, np.int32), None)
+    ends = np.array([(u, v) for u in range(200) for v in range(u)], dtype=np.int32).T.copy()
+    pool.set_weights(*ends[:, :16_000], np.full(16_000, np.nan))
+    before, start = [array.copy() for array in pool.arrays if array is not None], pool.position
+    pool.keep_log(384)
+    pool.set_weights(*ends[:, :384], np.full(384, 0.0))
+    pool.undo(start)
+    assert pool.position == start
+    assert (pool.arrays[4] == before[-1]).all()
+    for u in range(200):
+        rows = [set(indices[starts[u] : stops[u]].tolist()) for starts, stops, indices, *_ in (before, pool.arrays)]
+        assert rows[0] == rows[1]
+
+
+def test_a_log_that_is_cut_keeps_the_latest_changes():
+    pool = RowPool("undirected", np.zeros(501, dtype=np.int64), np.empty(0, np.int32), None)
+    ends = np.random.default_rng(0).integers(500, size=(2, 90_000)).astype(np.int32)
+    weights = np.arange(1.0, 90_001.0)
+    pool.keep_log(90_000)
+    pool.set_weights(*ends, weights)
+    pool.release_log()
+    assert pool.first_position > 0
+    found = pool.changes(pool.first_position)
+    assert (found["after"] == weights[pool.first_position :]).all()
+    assert (found["u"] == ends[0, pool.first_position :]).all()
+
+
+def test_the_largest_degree_is_found_anew_when_rows_are_packed():
+    graph = fo.DynamicGraph(nx.star_graph(50))
+    graph.remove_node(0)
+    graph.add_edges_from(np.random.default_rng(0).integers(1, 51, size=(4000, 2)))
+    graph.remove_edges_from(np.array(graph.edges()))
+    graph.rows.pool.pack()
+    assert graph.rows.largest_degree == 0.0
 
 
 def test_the_log_is_bounded():

@@ -158,6 +158,7 @@ class ModelMachine(GraphMachine):
         scales = np.array([learner.gradients.scale(u) for u in range(len(W))])
         assert_allclose(scales[scales > 0], s[scales > 0], rtol=1e-9)
         self.check_diffusion(learner.diffusion, W, H, B, k)
+        assert_allclose(learner.diffusion.store.mass, np.abs(B).max(axis=1).sum(), rtol=1e-9, atol=1e-9)
         assert_allclose(learner.gradients.unit, learner.kernel.a, rtol=1e-12)
 
     def kernels(self):
