@@ -42,9 +42,12 @@ class DynamicRows(RowGraph):
         The rows of W + W^T, where these hold out-edges only.
     owner : weak reference
         To the `DynamicGraph` that has these rows.
+    loops : float
+        How often a self-loop stands in W.
     """
 
     can_change = True
+    loops = 1.0
 
     def __init__(self, pool: RowPool, nodes: GrowingNames, lock: SharedLock, *, directed: bool) -> None:
         self.pool, self.nodes, self._lock, self._directed = pool, nodes, lock, directed
@@ -96,11 +99,6 @@ class DynamicRows(RowGraph):
     def changes_since(self, position: int) -> NDArray[Any] | None:
         """What changed from a position on; None if the log does not have it."""
         return self.pool.changes(position) if self.pool.first_position <= position <= self.pool.position else None
-
-    @property
-    def loops(self) -> float:  # type: ignore[override]
-        """How often a self-loop stands in W; 0 for rows of out-edges."""
-        return 0.0 if self._directed else 1.0
 
     @property
     def indices(self) -> NDArray[np.int32]:

@@ -60,9 +60,9 @@ class DiffusionStore:
         unlearned: SystemView,
         pivots: NDArray[np.float64],
         absorption: float,
-        history: LabelHistory | None,
+        history: LabelHistory,
         gradients: GradientStore | None,
-        scaling: Scaling | None,
+        scaling: Scaling,
         changes: NDArray[Any],
         loops: float,
         position: int,
@@ -70,9 +70,8 @@ class DiffusionStore:
     def recompute(
         self,
         system: SystemView,
-        history: LabelHistory | None,
+        history: LabelHistory,
         gradients: GradientStore | None,
-        masses: NDArray[np.float64],
         position: int,
     ) -> None: ...
     def settle_around(self, system: SystemView, work: Workspace, nodes: NDArray[np.int32]) -> int: ...

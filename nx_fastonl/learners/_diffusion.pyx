@@ -207,7 +207,7 @@ cdef class DiffusionStore:
 
         The system is that of the graph as it is now. `unlearned` is the same without absorption, `pivots` are those with
         it, and are empty without. `gradients` are the sources, in units of what `scaling` gives; None if sources do not
-        depend on the graph. A self-loop stands `loops` times in W. With `loops` of 0, rows hold out-edges only.
+        depend on the graph. A self-loop stands `loops` times in W.
         """
         cdef Py_ssize_t i
         self.reserve_slots(2 * changes.shape[0] * self.slots.shape[1])
@@ -215,7 +215,7 @@ cdef class DiffusionStore:
             for i in range(changes.shape[0]):
                 repair_edge(system, self, changes[i], loops)
                 repair_pivot(self, unlearned, pivots, absorption, history, changes[i].u, changes[i].u_before, changes[i].u_after)
-                if loops > 0.0 and changes[i].u != changes[i].v:
+                if changes[i].u != changes[i].v:
                     repair_pivot(
                         self, unlearned, pivots, absorption, history, changes[i].v, changes[i].v_before, changes[i].v_after,
                     )
@@ -223,11 +223,10 @@ cdef class DiffusionStore:
                     repair_source(system, self, gradients, changes[i].u, s_at(scaling, changes[i].u_after))
                     repair_source(system, self, gradients, changes[i].v, s_at(scaling, changes[i].v_after))
             for i in range(changes.shape[0]):
-                if loops > 0.0:
-                    if changes[i].u_after < SMALLEST_FALL * changes[i].u_before:
-                        recompute_row(system, self, history, gradients, changes[i].u)
-                    if changes[i].v_after < SMALLEST_FALL * changes[i].v_before:
-                        recompute_row(system, self, history, gradients, changes[i].v)
+                if changes[i].u_after < SMALLEST_FALL * changes[i].u_before:
+                    recompute_row(system, self, history, gradients, changes[i].u)
+                if changes[i].v_after < SMALLEST_FALL * changes[i].v_before:
+                    recompute_row(system, self, history, gradients, changes[i].v)
                 renew_allowance(system, self, changes[i].u)
                 renew_allowance(system, self, changes[i].v)
             # These round residuals as pushes do, but relative to what a degree was before it fell.
@@ -236,14 +235,11 @@ cdef class DiffusionStore:
             if gradients is not None:
                 gradients.position = position
 
-    def recompute(
-        self, SystemView system, LabelHistory history, GradientStore gradients, const double[:, ::1] masses,
-        int64_t position,
-    ):
+    def recompute(self, SystemView system, LabelHistory history, GradientStore gradients, int64_t position):
         """Compute ``R = B - H Z`` anew, from Z as it is. If this raises, call it again: Z does not change.
 
-        B is what `gradients` have stored, or if they are None a mass of 1 in the lane of each learned node's label, plus
-        the rows of `masses`: of a node, a lane, and a mass. The lanes are not settled then.
+        B is what `gradients` have stored, or if they are None a mass of 1 in the lane of each learned node's label. The
+        lanes are not settled then.
         """
         cdef Py_ssize_t i, used = self.n_slots
         cdef node_t u
@@ -256,14 +252,11 @@ cdef class DiffusionStore:
                     spread_slot[float](system, self, i, 0.0)
                 else:
                     spread_slot[double](system, self, i, 0.0)
-        self.reserve_slots(self.slots.shape[1] * (history.n_learned if history is not None else 0) + masses.shape[0])
+        self.reserve_slots(self.slots.shape[1] * history.n_learned)
         with nogil:
-            if history is not None:
-                for u in range(<node_t> history.marks.shape[0]):
-                    if history.marks[u] != 0:
-                        place_source(system, self, history, gradients, u)
-            for i in range(masses.shape[0]):
-                place_mass(system, self, <node_t> masses[i, 0], <Py_ssize_t> masses[i, 1], masses[i, 2])
+            for u in range(<node_t> history.marks.shape[0]):
+                if history.marks[u] != 0:
+                    place_source(system, self, history, gradients, u)
             for i in range(self.unsettled.shape[0]):
                 self.unsettled[i] = True
             self.position = position
@@ -816,11 +809,10 @@ cdef void repair_edge(SystemView system, DiffusionStore store, Change change, do
     """What a change of W does to R = B - H Z, H = diag(pivot) - W."""
     cdef double more = change.after - change.before
     if change.u == change.v:
-        add_estimates(system, store, change.u, change.u, more * max(loops, 1.0))
+        add_estimates(system, store, change.u, change.u, more * loops)
         return
     add_estimates(system, store, change.v, change.u, more)
-    if loops > 0.0:
-        add_estimates(system, store, change.u, change.v, more)
+    add_estimates(system, store, change.u, change.v, more)
 
 
 cdef void repair_pivot(

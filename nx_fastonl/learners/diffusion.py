@@ -190,7 +190,7 @@ class Diffusion:
         if gradients is not None:
             gradients.rescale(kernel.scaling, graph.position)
         self.__dict__.pop("_extremes", None)
-        self.store.recompute(self.system.view, history, gradients, np.empty((0, 3)), graph.position)
+        self.store.recompute(self.system.view, history, gradients, graph.position)
         self.store.n_nodes = kernel.n
         self.settle()
 
