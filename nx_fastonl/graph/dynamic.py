@@ -61,7 +61,7 @@ class GraphState(NamedTuple):
 
 
 class DynamicGraph(ChangingGraph):
-    """A graph whose nodes and edges come and go, with the methods of ``nx.Graph``.
+    """A graph whose nodes and edges come and go, by the methods that ``nx.Graph`` has for it.
 
     Every function of the package takes it. Local ones walk its rows as they are, without a conversion. Models on it
     (`OnlineNodeLabeler`, `DynamicPageRank`) answer for the graph as it is when they are asked. It has one weight per
