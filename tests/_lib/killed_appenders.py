@@ -7,13 +7,13 @@ how many of the processes had acknowledged any.
 
 import os
 import random
-import signal
 import struct
 import sys
 import time
 from pathlib import Path
 
 from nx_fastonl._lib.journal import Journal
+from tests.killing import kill_at_random
 
 NUMBER = struct.Struct("<q")
 ROUNDS = 5  # that a process has time for, at most
@@ -70,9 +70,7 @@ def kill_appenders(path, kills):
         if child == 0:
             append_and_report(path, writer)
         os.close(writer)
-        time.sleep(draw.random() * longest)
-        os.kill(child, signal.SIGKILL)
-        os.waitpid(child, 0)
+        kill_at_random(child, reader, draw, longest)
         latest = latest_of(reader)
         os.close(reader)
         values = values_in(path)

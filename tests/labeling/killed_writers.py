@@ -8,13 +8,13 @@ told. It prints how many events were acknowledged, and how many of the processes
 import copy
 import os
 import random
-import signal
 import struct
 import sys
 import time
 from pathlib import Path
 
 import nx_fastonl as fo
+from tests.killing import kill_at_random
 
 NUMBER = struct.Struct("<q")
 ROUNDS = 4  # that a process has time for, at most
@@ -99,9 +99,7 @@ def kill_writers(path, kills):
         if child == 0:
             write_and_report(path, writer, done)
         os.close(writer)
-        time.sleep(draw.random() * longest)
-        os.kill(child, signal.SIGKILL)
-        os.waitpid(child, 0)
+        kill_at_random(child, reader, draw, longest)
         latest = latest_of(reader)
         os.close(reader)
         graph, models = opened(path)
