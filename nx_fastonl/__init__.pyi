@@ -2,11 +2,15 @@ from nx_fastonl import datasets as datasets
 from nx_fastonl import experiments as experiments
 from nx_fastonl import plotting as plotting
 from nx_fastonl._lib.version import __version__ as __version__
+from nx_fastonl.batch.jobs import Shard as Shard
+from nx_fastonl.batch.jobs import shards as shards
+from nx_fastonl.batch.matrix import SavedMatrix as SavedMatrix
+from nx_fastonl.batch.matrix import open_matrix as open_matrix
 from nx_fastonl.graph.csr import CSRGraph as CSRGraph
 from nx_fastonl.graph.dynamic import DynamicGraph as DynamicGraph
 from nx_fastonl.kernels.functions import KernelInfo as KernelInfo
 from nx_fastonl.kernels.functions import kernel_column as kernel_column
-from nx_fastonl.kernels.functions import kernel_matrix as kernel_matrix
+from nx_fastonl.kernels.matrix import kernel_matrix as kernel_matrix
 from nx_fastonl.labeling.calibration import Calibration as Calibration
 from nx_fastonl.labeling.certificates import CertifiedLabel as CertifiedLabel
 from nx_fastonl.labeling.compatibility import Compatibility as Compatibility
@@ -22,9 +26,9 @@ from nx_fastonl.labeling.stream import online_node_labeling as online_node_label
 from nx_fastonl.push.dynamic_pagerank import DynamicPageRank as DynamicPageRank
 from nx_fastonl.push.fifo import PushInfo as PushInfo
 from nx_fastonl.push.fifo import fifo_push as fifo_push
+from nx_fastonl.push.matrix import ppr_matrix as ppr_matrix
 from nx_fastonl.push.pagerank import PageRankInfo as PageRankInfo
 from nx_fastonl.push.pagerank import personalized_pagerank_local as personalized_pagerank_local
-from nx_fastonl.push.pagerank import ppr_matrix as ppr_matrix
 
 __all__ = [
     "Answer",
@@ -41,6 +45,8 @@ __all__ = [
     "PageRankInfo",
     "PushInfo",
     "Replay",
+    "SavedMatrix",
+    "Shard",
     "__version__",
     "datasets",
     "experiments",
@@ -49,9 +55,11 @@ __all__ = [
     "kernel_matrix",
     "labeling_cut",
     "online_node_labeling",
+    "open_matrix",
     "personalized_pagerank_local",
     "plotting",
     "ppr_matrix",
     "regret_bound",
     "replay",
+    "shards",
 ]

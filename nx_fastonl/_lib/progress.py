@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from typing import Any
 
 
@@ -20,15 +21,20 @@ def progress_bar(items: Iterable[Any] | None = None, **options: Any) -> Any:
     return tqdm(items, **options)
 
 
+@contextmanager
+def counting_bar(total: int, progress: bool, unit: str) -> Iterator[Callable[[int], object]]:
+    """A function that moves a bar by so many items; one that does nothing, if no bar is wanted."""
+    if not progress:
+        yield lambda _: None
+        return
+    with progress_bar(total=total, unit=unit) as bar:
+        yield bar.update
+
+
 def in_batches(items: Sequence[Any], size: int, progress: bool, unit: str) -> Iterator[Sequence[Any]]:
     """Consecutive batches of a sequence, under a bar that counts single items."""
-    bar = progress_bar(total=len(items), unit=unit) if progress else None
-    try:
+    with counting_bar(len(items), progress, unit) as count:
         for start in range(0, len(items), size):
             batch = items[start : start + size]
             yield batch
-            if bar is not None:
-                bar.update(len(batch))
-    finally:
-        if bar is not None:
-            bar.close()
+            count(len(batch))

@@ -1,25 +1,143 @@
-"""Many rows of a sparse matrix at once: over threads, under a progress bar, into one scipy CSR array."""
+"""Many rows of a sparse matrix at once: in blocks, over threads, under a progress bar, into one scipy CSR array."""
 
 from __future__ import annotations
 
 import os
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from concurrent.futures import ThreadPoolExecutor
-from typing import TYPE_CHECKING, Any
+from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
+from itertools import islice
+from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
-from nx_fastonl._lib.progress import with_progress
+from nx_fastonl._lib.progress import counting_bar
 from nx_fastonl.graph.base import RowGraph
+from nx_fastonl.graph.csr import CSRGraph
 
 if TYPE_CHECKING:
     from scipy import sparse
 
-# Few enough to keep threads evenly busy, many enough that handing them out costs little.
-ROWS_PER_TASK = 16
+__all__ = [
+    "Block",
+    "MatrixRows",
+    "Row",
+    "checked_dtype",
+    "checked_nodes",
+    "csr_of",
+    "in_threads",
+    "largest_by_column",
+    "n_threads",
+    "rows_of",
+    "sources_or_all",
+]
+
+# A block has at most so many rows, so that Ctrl-C and the progress bar do not wait; and each thread gets several.
+MAX_ROWS_PER_BLOCK = 256
+BLOCKS_PER_THREAD = 8
+MAX_THREADS = 1024
+DTYPES = ("float64", "float32")
 
 Row = tuple[NDArray[np.int32], NDArray[np.float64]]
+Item = TypeVar("Item")
+Result = TypeVar("Result")
+
+
+class Block(NamedTuple):
+    """Consecutive rows of a matrix, as scipy's CSR arrays have them, and a bound on the error of each."""
+
+    offsets: NDArray[np.int64]
+    columns: NDArray[np.int32]
+    values: NDArray[np.floating[Any]]
+    errors: NDArray[np.float64]
+
+
+class MatrixRows(ABC):
+    """The rows of a matrix, which are yet to be computed: what they are, and how a block of them is made.
+
+    Parameters
+    ----------
+    graph : CSRGraph
+    sources : numpy.ndarray of int32, optional
+        The row of the graph that each row of the matrix belongs to; by default all, in their order.
+    dtype : {"float64", "float32"}
+        The type of the values.
+    """
+
+    # What the rows are, in the words of users.
+    function: ClassVar[str]
+
+    def __init__(self, graph: CSRGraph, sources: NDArray[np.int32] | None, dtype: str) -> None:
+        self.graph, self.sources, self.dtype = graph, sources, dtype
+
+    def __len__(self) -> int:
+        return len(self.graph) if self.sources is None else len(self.sources)
+
+    def sources_of(self, first: int, last: int) -> NDArray[np.int32]:
+        """The rows of the graph that these rows of the matrix belong to."""
+        return np.arange(first, last, dtype=np.int32) if self.sources is None else self.sources[first:last]
+
+    def block(self, first: int, last: int, cancelled: NDArray[np.uint8], *, with_errors: bool = True) -> Block:
+        """The rows from the first to before the last. They do not depend on how rows are cut into blocks."""
+        found = self._block(self.sources_of(first, last), cancelled, with_errors=with_errors)
+        return found._replace(values=found.values.astype(self.dtype, copy=False))
+
+    @abstractmethod
+    def _block(self, sources: NDArray[np.int32], cancelled: NDArray[np.uint8], *, with_errors: bool) -> Block:
+        """The rows of these sources in double precision. Without errors, those may be 0."""
+
+    @property
+    @abstractmethod
+    def parameters(self) -> dict[str, Any]:
+        """What else than graph, sources and type decides about the rows, as JSON has it."""
+
+    @property
+    def arrays(self) -> dict[str, NDArray[Any]]:
+        """What of that is too large for JSON."""
+        return {}
+
+    @classmethod
+    @abstractmethod
+    def restored(
+        cls,
+        graph: CSRGraph,
+        sources: NDArray[np.int32] | None,
+        dtype: str,
+        parameters: dict[str, Any],
+        arrays: dict[str, NDArray[Any]],
+    ) -> MatrixRows:
+        """The rows that have these `parameters` and `arrays`."""
+
+    def to_scipy(self, n_jobs: int | None, progress: bool) -> sparse.csr_array:
+        """Compute all rows, over threads of this process."""
+        step = min(MAX_ROWS_PER_BLOCK, -(-len(self) // (BLOCKS_PER_THREAD * n_threads(n_jobs)))) or 1
+        starts = range(0, len(self), step)
+        blocks: list[Block | None] = [None] * len(starts)
+        cancelled = np.zeros(1, dtype=np.uint8)
+
+        def make(i: int) -> int:
+            last = min(starts[i] + step, len(self))
+            blocks[i] = self.block(starts[i], last, cancelled, with_errors=False)
+            return last - starts[i]
+
+        with counting_bar(len(self), progress, "source") as count:
+            for made in in_threads(make, range(len(starts)), n_jobs, cancelled):
+                count(made)
+        return csr_of([block for block in blocks if block is not None], len(self.graph), self.dtype)
+
+
+def csr_of(blocks: Sequence[Block], n_columns: int, dtype: str) -> sparse.csr_array:
+    """One scipy array of consecutive blocks."""
+    from scipy import sparse
+
+    n_rows = sum(len(block.errors) for block in blocks)
+    offsets = np.zeros(n_rows + 1, dtype=np.int64)
+    if blocks:
+        np.cumsum(np.concatenate([np.diff(block.offsets) for block in blocks]), out=offsets[1:])
+    columns = np.concatenate([np.empty(0, dtype=np.int32), *(block.columns for block in blocks)])
+    values = np.concatenate([np.empty(0, dtype=dtype), *(block.values for block in blocks)])
+    return sparse.csr_array((values, columns, offsets), shape=(n_rows, n_columns))
 
 
 def rows_of(graph: RowGraph, nodes: Any, name: str) -> Sequence[int]:
@@ -29,6 +147,11 @@ def rows_of(graph: RowGraph, nodes: Any, name: str) -> Sequence[int]:
     return graph.rows_of(checked_nodes(graph, nodes, name))
 
 
+def sources_or_all(graph: CSRGraph, nodes: Any, name: str) -> NDArray[np.int32] | None:
+    """The rows of a collection of nodes; None stands for all, so that no list of them is made."""
+    return None if nodes is None else np.array(rows_of(graph, nodes, name), dtype=np.int32)
+
+
 def checked_nodes(graph: RowGraph, nodes: Any, name: str) -> list[Any]:
     """The nodes of a collection, which need not be in the graph."""
     if nodes in graph or isinstance(nodes, str) or not isinstance(nodes, Iterable):
@@ -36,46 +159,54 @@ def checked_nodes(graph: RowGraph, nodes: Any, name: str) -> list[Any]:
     return list(nodes)
 
 
+def checked_dtype(dtype: Any) -> str:
+    """The name of a type of values."""
+    try:
+        name = np.dtype(dtype).name
+    except TypeError:
+        name = ""
+    if dtype is None or name not in DTYPES:
+        raise ValueError(f"dtype must be one of {', '.join(DTYPES)}, got {dtype!r}")
+    return name
+
+
 def largest_by_column(columns: NDArray[np.int32], values: NDArray[np.float64], top_k: int | None) -> Row:
-    """The k largest values, all by default, in the order of their columns."""
-    if top_k is not None:
-        largest = np.argsort(-values, kind="stable")[:top_k]
-        columns, values = columns[largest], values[largest]
+    """The k largest values, all by default, in the order of their columns. Of equal values, the first columns count."""
     order = np.argsort(columns)
-    return columns[order], values[order]
+    columns, values = columns[order], values[order]
+    if top_k is not None and top_k < len(values):
+        largest = np.sort(np.argsort(-values, kind="stable")[:top_k])
+        columns, values = columns[largest], values[largest]
+    return columns, values
 
 
-def stack_rows(
-    make_row: Callable[[int, NDArray[np.uint8]], Row],
-    rows: Sequence[int],
-    n_columns: int,
-    n_jobs: int | None,
-    progress: bool,
-) -> sparse.csr_array:
-    """Row i of the result is what ``make_row(rows[i], cancelled)`` gives: columns and values."""
-    from scipy import sparse
-
-    cancelled = np.zeros(1, dtype=np.uint8)
-    made = _in_threads(lambda row: make_row(row, cancelled), rows, n_jobs, cancelled)
-    found = list(with_progress(made, len(rows), progress, "source"))
-    indptr = np.zeros(len(rows) + 1, dtype=np.int64)
-    np.cumsum([len(columns) for columns, _ in found], out=indptr[1:])
-    indices = np.concatenate([columns for columns, _ in found]) if found else np.empty(0, dtype=np.int32)
-    values = np.concatenate([values for _, values in found]) if found else np.empty(0)
-    return sparse.csr_array((values, indices, indptr), shape=(len(rows), n_columns))
+def n_threads(n_jobs: int | None) -> int:
+    """The number of threads that `n_jobs` stands for; more than `MAX_THREADS` would only wait for each other."""
+    return 1 if n_jobs is None else (os.cpu_count() or 1) if n_jobs == -1 else min(n_jobs, MAX_THREADS)
 
 
-def _in_threads(function: Any, items: Any, n_jobs: int | None, cancelled: NDArray[np.uint8]) -> Iterator[Any]:
-    """Map over threads, in order. If this ends early, it also ends the pushes that are under way."""
-    if n_jobs is None or n_jobs == 1:
+def in_threads(
+    function: Callable[[Item], Result], items: Iterable[Item], n_jobs: int | None, cancelled: NDArray[np.uint8]
+) -> Iterator[Result]:
+    """Map over threads, in the order in which results are there.
+
+    If this ends early, it also ends the pushes that are under way: it sets ``cancelled[0]``, which they look at.
+    """
+    threads = n_threads(n_jobs)
+    if threads == 1:
         yield from map(function, items)
         return
-    batches = [items[start : start + ROWS_PER_TASK] for start in range(0, len(items), ROWS_PER_TASK)]
-    with ThreadPoolExecutor(os.cpu_count() if n_jobs == -1 else n_jobs) as threads:
+    waiting = iter(items)
+    with ThreadPoolExecutor(threads) as pool:
         try:
-            for results in threads.map(lambda batch: [function(item) for item in batch], batches):
-                yield from results
+            # A few more than there are threads: no thread waits, and there is no future for each of a million items.
+            pending: set[Future[Result]] = {pool.submit(function, item) for item in islice(waiting, 2 * threads)}
+            while pending:
+                done, pending = wait(pending, return_when=FIRST_COMPLETED)
+                for future in done:
+                    yield future.result()
+                pending |= {pool.submit(function, item) for item in islice(waiting, len(done))}
         except BaseException:
             cancelled[0] = 1
-            threads.shutdown(wait=False, cancel_futures=True)
+            pool.shutdown(wait=False, cancel_futures=True)
             raise

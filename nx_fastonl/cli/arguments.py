@@ -49,6 +49,7 @@ def make_parser() -> argparse.ArgumentParser:
         _add_label,
         _add_replay,
         _add_ppr,
+        _add_ppr_matrix,
         _add_convert,
         _add_datasets,
         _add_experiment,
@@ -94,6 +95,13 @@ def _columns(text: str) -> list[str] | list[int]:
     return [int(name) for name in names] if all(map(str.isdecimal, names)) else names
 
 
+def _part(text: str) -> tuple[int, int]:
+    i, slash, n = text.partition("/")
+    if not (slash and i.isdecimal() and n.isdecimal() and 1 <= int(i) <= int(n)):
+        raise argparse.ArgumentTypeError(f"expected one part of several, from 1/N to N/N, got {shortened(text)}")
+    return int(i), int(n)
+
+
 def _read(kind: Callable[[str], Number], text: str, expected: str) -> Number:
     try:
         return kind(text)
@@ -105,7 +113,7 @@ def _add_command(
     parsers: Any, run: Callable[[Any], None], description: str, examples: list[str], usage: str | None = None
 ) -> Any:
     """Add a command. Its name is that of the function that runs it."""
-    name = run.__name__
+    name = run.__name__.replace("_", "-")
     summary = description.split(".")[0]
     examples = [f"{name} {example}".strip() for example in examples]
     parser = _parser_of(parsers.add_parser, name, help=summary, description=description, examples=examples, usage=usage)
@@ -267,16 +275,7 @@ def _add_ppr(parsers: Any) -> None:
         required=True,
         help="where the random walks start; repeat it for several",
     )
-    parser.add_argument("--alpha", type=_number, default=0.85, help="the damping (default: %(default)s)")
-    precision = parser.add_mutually_exclusive_group()
-    precision.add_argument(
-        "--epsilon",
-        type=_number,
-        help="the residual per neighbour that may remain (default: 1e-6, less in dense graphs)",
-    )
-    precision.add_argument(
-        "--tol", metavar="X", type=_number, help="instead of --epsilon: an upper bound on the L1 error"
-    )
+    _add_precision(parser)
     parser.add_argument(
         "--top",
         metavar="K",
@@ -285,6 +284,37 @@ def _add_ppr(parsers: Any) -> None:
     )
     _add_reading(parser)
     _add_output(parser)
+
+
+def _add_ppr_matrix(parsers: Any) -> None:
+    parser = _add_command(
+        parsers,
+        commands.ppr_matrix,
+        "Personalised PageRank from every node, in a folder.\n\n"
+        "Writes one row per node to DIR, in shards, which fo.open_matrix opens in Python.\n"
+        "If DIR holds some of these rows already, only the others are computed: after\n"
+        "Ctrl-C or a failure, the same command goes on.\n\n"
+        "With --shard I/N, it computes only one of N parts. N such commands, for I from 1\n"
+        "to N, may run at the same time, on any machines that see GRAPH and DIR.\n\n"
+        f"{GRAPHS}\n"
+        "The command example writes friends.csv.",
+        [
+            "friends.csv --out rows --top 10",
+            "graph --out rows --top 32 --epsilon 1e-4 --n-jobs -1",
+            "graph --out rows --top 32 --shard $SLURM_ARRAY_TASK_ID/100",
+        ],
+    )
+    _add_graph(parser)
+    parser.add_argument("--out", metavar="DIR", required=True, help="the folder, new or with some of these rows")
+    parser.add_argument("--top", metavar="K", type=_whole_number, help="write only the K largest values of each row")
+    _add_precision(parser)
+    parser.add_argument(
+        "--dtype", choices=("float64", "float32"), default="float64", help="the type of values (default: %(default)s)"
+    )
+    parser.add_argument("--shard", metavar="I/N", type=_part, help="only the I-th of N parts, from 1/N to N/N")
+    parser.add_argument("--n-jobs", metavar="N", type=_whole_number, help="threads; -1 means one per core (default: 1)")
+    _add_reading(parser)
+    _add_json(parser)
 
 
 def _add_convert(parsers: Any) -> None:
@@ -410,6 +440,19 @@ def _add_reading(parser: Any) -> None:
     )
     parser.add_argument(
         "--comments", metavar="CC", help="lines that begin with one of these are skipped (default: #%%)"
+    )
+
+
+def _add_precision(parser: Any) -> None:
+    parser.add_argument("--alpha", type=_number, default=0.85, help="the damping (default: %(default)s)")
+    precision = parser.add_mutually_exclusive_group()
+    precision.add_argument(
+        "--epsilon",
+        type=_number,
+        help="the residual per neighbour that may remain (default: 1e-6, less in dense graphs)",
+    )
+    precision.add_argument(
+        "--tol", metavar="X", type=_number, help="instead of --epsilon: an upper bound on the L1 error"
     )
 
 

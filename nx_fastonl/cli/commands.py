@@ -261,6 +261,26 @@ def ppr(arguments: Any) -> None:
     deliver(Answer({"node": nodes, "value": [values[node] for node in nodes]}, report, message), output, "values")
 
 
+def ppr_matrix(arguments: Any) -> None:
+    """Write the personalised PageRank of every node to a folder, or one part of it."""
+    from nx_fastonl.batch.jobs import write_part
+    from nx_fastonl.cli.graphs import open_or_read
+    from nx_fastonl.push.matrix import plan_rows
+
+    check_new_folder(Path(arguments.out))
+    graph = open_or_read(arguments).graph
+    parameters = {name: getattr(arguments, name) for name in ("alpha", "epsilon", "tol", "dtype")}
+    rows = plan_rows(graph, top_k=arguments.top, **parameters)
+    part = arguments.shard or (1, 1)
+    done, total = write_part(rows, arguments.out, part, arguments.n_jobs, shows_progress())
+    if arguments.json:
+        report = {"nodes": len(graph), "edges": graph.number_of_edges(), "shards": total, "done": done}
+        say_json({"folder": arguments.out, **report})
+    else:
+        say(arguments.out)
+        tell(f"{_size_of(graph)}; {done:,} of {total:,} shards are complete")
+
+
 def datasets(arguments: Any) -> None:
     """List the datasets, and say which need no download."""
     from nx_fastonl.datasets import DATASETS, summary

@@ -226,7 +226,7 @@ def run(
     folder.mkdir(parents=True, exist_ok=True)
     stem = f"{name}-quick" if quick else name
     work = partial(_work_in, data_home, experiment.work)
-    frame = run_tasks(tasks, work, folder / f"{stem}.csv", 1 if experiment.serial else n_jobs, progress)
+    frame = run_tasks(tasks, work, folder / f"{stem}.csv", n_jobs, progress, serial=experiment.serial)
     draw_experiment(experiment, frame, folder / f"{stem}.png")
     return frame
 

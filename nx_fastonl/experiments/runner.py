@@ -5,30 +5,35 @@ from __future__ import annotations
 import csv
 import io
 from collections.abc import Iterable, Iterator, Sequence
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from nx_fastonl._lib.checks import cut
 from nx_fastonl._lib.files import locked, write_file
 from nx_fastonl._lib.progress import progress_bar
+from nx_fastonl.batch.engines import is_elsewhere, over_joblib
 from nx_fastonl.experiments.base import Record, Task, Work
 
 if TYPE_CHECKING:
     import pandas as pd
 
 
-def run_tasks(tasks: Sequence[Task], work: Work, path: Path, n_jobs: int | None, progress: bool) -> pd.DataFrame:
+def run_tasks(
+    tasks: Sequence[Task], work: Work, path: Path, n_jobs: int | None, progress: bool, *, serial: bool = False
+) -> pd.DataFrame:
     """The records of all tasks, in the order of the tasks. The columns of the task come first.
 
     Tasks whose records are in the CSV file at `path` are not worked on again. The file is replaced after each task, so
-    it always holds complete records. Several runs may share it: each adds its records to those of the others.
+    it always holds complete records. Inside of ``joblib.parallel_config``, its workers do the work, unless tasks are
+    `serial`. Several runs may share it: each adds its records to those of the others.
     """
     import pandas as pd
 
     records = _read(path, tasks[0])
     done = {_key(record, tasks[0]) for record in records}
     missing = [task for task in tasks if _key(task, tasks[0]) not in done]
-    results: Iterable[tuple[Task, list[Record]]] = _results(missing, work, n_jobs)
+    results: Iterable[tuple[Task, list[Record]]] = _results(missing, work, n_jobs, serial)
     if progress:
         results = progress_bar(results, total=len(missing), desc=path.stem, unit="task", leave=False)
     for task, measured in results:
@@ -44,18 +49,15 @@ def run_tasks(tasks: Sequence[Task], work: Work, path: Path, n_jobs: int | None,
     return frame.apply(_as_numbers)
 
 
-def _results(tasks: Sequence[Task], work: Work, n_jobs: int | None) -> Iterator[tuple[Task, list[Record]]]:
+def _results(
+    tasks: Sequence[Task], work: Work, n_jobs: int | None, serial: bool
+) -> Iterator[tuple[Task, list[Record]]]:
     """Each task with its records, in the order in which they are done."""
-    if n_jobs in (None, 1):
+    if serial or (n_jobs in (None, 1) and not is_elsewhere()):
         for task in tasks:
             yield task, work(task)
         return
-    from joblib import Parallel, delayed
-
-    if n_jobs is not None and n_jobs > len(tasks):  # joblib takes no number that C has no room for
-        n_jobs = max(1, len(tasks))
-    parallel = Parallel(n_jobs=n_jobs, return_as="generator_unordered")
-    yield from parallel(delayed(_with_task)(work, task) for task in tasks)
+    yield from over_joblib(partial(_with_task, work), tasks, n_jobs)
 
 
 def _with_task(work: Work, task: Task) -> tuple[Task, list[Record]]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
 from contextlib import AbstractContextManager, nullcontext
-from functools import cached_property, partial
+from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 from weakref import WeakValueDictionary
@@ -27,7 +27,7 @@ from nx_fastonl.graph.base import RowGraph
 from nx_fastonl.graph.edgefile import read_edge_files
 from nx_fastonl.graph.ends import numbered_texts
 from nx_fastonl.graph.live import BACKEND_NAME, LiveGraph, live_graph
-from nx_fastonl.graph.names import ArrayNames, find_in_range, integer_names
+from nx_fastonl.graph.names import ArrayNames, finder_of, integer_names
 from nx_fastonl.graph.rows import MAX_NODES, Rows, check_weights, integers, rows_from_edges, rows_from_scipy
 from nx_fastonl.graph.storage import StoredGraph, Verify, graph_fingerprint, open_graph, save_graph
 
@@ -148,15 +148,8 @@ class CSRGraph(RowGraph):
         return graph
 
     def _name(self, nodes: Sequence[Hashable] | None, n: int) -> None:
-        if nodes is None or (isinstance(nodes, range) and nodes == range(n)):
-            self.nodes, self._finder = range(n), partial(find_in_range, n)
-            return
-        self.nodes = _sequence(nodes)
-        if isinstance(self.nodes, ArrayNames):
-            self._finder, different = self.nodes.find, len(self.nodes)
-        else:
-            index = {node: u for u, node in enumerate(self.nodes)}
-            self._finder, different = partial(_find_in_dict, index), len(index)
+        self.nodes = range(n) if nodes is None or (isinstance(nodes, range) and nodes == range(n)) else _sequence(nodes)
+        self._finder, different = finder_of(self.nodes)
         if not len(self.nodes) == different == n:
             names = f"{len(self.nodes)} names, {different} of them different"
             raise ValueError(f"nodes must name each of the {n} nodes once, got {names}")
@@ -854,9 +847,11 @@ class CSRGraph(RowGraph):
 
 
 def _sequence(nodes: Any) -> Sequence[Hashable]:
-    """Names that nobody can change: a range and names in arrays as they are, all others in a tuple."""
-    if isinstance(nodes, range | ArrayNames):
+    """Names that nobody can change: in arrays, or else in a tuple. A range becomes an array, too."""
+    if isinstance(nodes, ArrayNames):
         return nodes
+    if isinstance(nodes, range):
+        return integer_names(np.arange(nodes.start, nodes.stop, nodes.step))
     if isinstance(nodes, np.ndarray):
         if nodes.ndim == 1 and nodes.dtype.kind == "i":
             return integer_names(nodes)
@@ -864,13 +859,6 @@ def _sequence(nodes: Any) -> Sequence[Hashable]:
     elif not hasattr(nodes, "__getitem__"):
         raise TypeError(f"nodes must be a sequence, whose order names the rows, got {type(nodes).__name__}")
     return tuple(nodes)
-
-
-def _find_in_dict(index: dict[Hashable, int], node: Any) -> int | None:
-    try:
-        return index.get(node)
-    except TypeError:  # unhashable
-        return None
 
 
 def csr_graph_of(live: LiveGraph, weight: str | None, *, recount: bool = False) -> CSRGraph:

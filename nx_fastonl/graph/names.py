@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import secrets
 from abc import abstractmethod
-from collections.abc import Hashable, Iterator, Sequence
+from collections.abc import Callable, Hashable, Iterator, Sequence
+from functools import partial
 from itertools import islice, pairwise
 from numbers import Number
 from typing import Any, Generic, NamedTuple, TypeVar, cast, overload
@@ -23,7 +24,16 @@ from nx_fastonl.graph._names import (
     text_slots,
 )
 
-__all__ = ["ArrayNames", "IntegerNames", "NameSlots", "TextNames", "find_in_range", "integer_names", "text_names"]
+__all__ = [
+    "ArrayNames",
+    "IntegerNames",
+    "NameSlots",
+    "TextNames",
+    "find_in_range",
+    "finder_of",
+    "integer_names",
+    "text_names",
+]
 
 Name = TypeVar("Name", int, str)
 
@@ -217,6 +227,23 @@ def integer_names(values: NDArray[Any]) -> IntegerNames:
 def text_names(table: TextTable) -> TextNames:
     """The texts of a table, in the order of their numbers."""
     return TextNames(*table.names())
+
+
+def finder_of(nodes: Sequence[Hashable]) -> tuple[Callable[[Any], int | None], int]:
+    """What finds the row of a node, or None if it has none; and how many different names there are."""
+    if isinstance(nodes, range):
+        return partial(find_in_range, len(nodes)), len(nodes)
+    if isinstance(nodes, ArrayNames):
+        return nodes.find, len(nodes)
+    index = {node: u for u, node in enumerate(nodes)}
+    return partial(_find_in_dict, index), len(index)
+
+
+def _find_in_dict(index: dict[Hashable, int], node: Any) -> int | None:
+    try:
+        return index.get(node)
+    except TypeError:  # unhashable
+        return None
 
 
 def find_in_range(n: int, node: Hashable) -> int | None:

@@ -23,10 +23,12 @@ __all__ = [
     "graph_content",
     "graph_fingerprint",
     "name_arrays",
+    "names_content",
     "open_graph",
     "save_graph",
     "storable_names",
     "stored_graph",
+    "stored_names",
 ]
 
 # CSRGraph imports this module.
@@ -59,12 +61,26 @@ def graph_content(graph: Graph) -> Content:
     content = _content(graph, nodes)
     content.derived_details["self_loops"] = graph.self_loops
     content.derived_arrays["degrees"] = graph.degrees
+    _add_derived(content, nodes)
+    return content
+
+
+def names_content(nodes: Sequence[Hashable]) -> Content:
+    """What is saved of the names of a graph."""
+    nodes = storable_names(nodes)
+    kind, arrays = name_arrays(nodes)
+    content = Content({"names": kind}, arrays, {}, {})
+    _add_derived(content, nodes)
+    return content
+
+
+def _add_derived(content: Content, nodes: Sequence[Hashable]) -> None:
+    """Add what names are found by."""
     if isinstance(nodes, IntegerNames):
         content.derived_details["ascending"] = nodes.ascending
     if isinstance(nodes, TextNames) or (isinstance(nodes, IntegerNames) and not nodes.ascending):
         content.derived_details["seed"] = nodes.slots.seed
         content.derived_arrays["slots"] = nodes.slots.slots
-    return content
 
 
 def graph_fingerprint(graph: Graph) -> str:
@@ -142,15 +158,37 @@ def _stored(folder: Folder, *, check: bool) -> StoredGraph:
     degrees = _array(derived_arrays, "degrees", np.float64, n)
     nodes = _names(kind, n, folder.content)
     if check:
-        slots = derived_arrays.get("slots", np.empty(0, dtype=np.int32))
-        damage = find_damage(*rows, degrees, arrays.get("name_offsets"), slots, len(arrays.get("names", ())))
-        if damage is None and isinstance(nodes, IntegerNames) and derived["ascending"]:
-            damage = None if (nodes.values[1:] > nodes.values[:-1]).all() else "names do not ascend"
+        damage = find_damage(*rows, degrees, *_name_finders(folder.content)) or _disorder(nodes, folder.content)
         if damage is None and not 0 <= loops <= n:
             damage = f"there are {loops} self-loops"
         if damage is not None:
             raise DamagedError(folder.path, damage)
     return StoredGraph(rows, degrees, nodes, directed, loops, folder.fingerprint)
+
+
+def stored_names(folder: Folder, n: int) -> Sequence[Hashable]:
+    """The names that `names_content` gave to a folder, checked."""
+    try:
+        nodes = _names(folder.content.details["names"], n, folder.content)
+        no_edges = np.zeros(n + 1, dtype=np.int64), np.empty(0, dtype=np.int32), None, np.zeros(n)
+        damage = find_damage(*no_edges, *_name_finders(folder.content)) or _disorder(nodes, folder.content)
+    except (KeyError, TypeError, ValueError, OverflowError) as error:
+        raise DamagedError(folder.path, f"its names do not fit together ({error})") from error
+    if damage is not None:
+        raise DamagedError(folder.path, damage)
+    return nodes
+
+
+def _name_finders(content: Content) -> tuple[NDArray[Any] | None, NDArray[Any], int]:
+    """What finds names by texts and slots, for `find_damage`."""
+    slots = content.derived_arrays.get("slots", np.empty(0, dtype=np.int32))
+    return content.arrays.get("name_offsets"), slots, len(content.arrays.get("names", ()))
+
+
+def _disorder(nodes: Sequence[Hashable], content: Content) -> str | None:
+    if isinstance(nodes, IntegerNames) and content.derived_details["ascending"]:
+        return None if (nodes.values[1:] > nodes.values[:-1]).all() else "names do not ascend"
+    return None
 
 
 def _names(kind: str, n: int, content: Content) -> Sequence[Hashable]:

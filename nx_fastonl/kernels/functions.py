@@ -1,25 +1,23 @@
-"""Columns and matrices of the six kernels: kernel_column and kernel_matrix."""
+"""Columns of the six kernels: kernel_column."""
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterable
+from collections.abc import Hashable
 from dataclasses import dataclass
 from typing import Any, Literal, Unpack, overload
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy import sparse
 
-from nx_fastonl._lib.checks import check_count, check_jobs, check_positive, shortened
-from nx_fastonl.batch.rows import Row, largest_by_column, rows_of, stack_rows
+from nx_fastonl._lib.checks import check_positive
 from nx_fastonl.graph._dicts import dict_from_arrays
-from nx_fastonl.graph.convert import as_csr_graph, as_row_graph
+from nx_fastonl.graph.convert import as_row_graph
 from nx_fastonl.graph.vectors import dense_vector
 from nx_fastonl.kernels.graph_kernel import GraphKernel
 from nx_fastonl.kernels.table import KernelParameters
 from nx_fastonl.nxapi.dispatch import dispatchable
 
-__all__ = ["KernelInfo", "kernel_column", "kernel_matrix"]
+__all__ = ["KernelInfo", "kernel_column"]
 
 
 @dataclass(frozen=True)
@@ -218,133 +216,3 @@ def kernel_column(
             return column
         work = (result.operations, result.pushes, result.epochs)
         return column, KernelInfo(graph_kernel.column_error(u, result), 0.0 - graph_kernel.g, *work)
-
-
-@overload
-def kernel_matrix(
-    G: Any,
-    nodes: Iterable[Hashable] | None = ...,
-    kernel: str = ...,
-    smoothness: float | None = ...,
-    *,
-    epsilon: float = ...,
-    exact: Literal[False] = ...,
-    top_k: int | None = ...,
-    n_jobs: int | None = ...,
-    weight: str | None = ...,
-    progress: bool = ...,
-    **parameters: Unpack[KernelParameters],
-) -> sparse.csr_array: ...
-@overload
-def kernel_matrix(
-    G: Any,
-    nodes: Iterable[Hashable] | None = ...,
-    kernel: str = ...,
-    smoothness: float | None = ...,
-    *,
-    epsilon: float = ...,
-    exact: Literal[True],
-    top_k: None = ...,
-    n_jobs: int | None = ...,
-    weight: str | None = ...,
-    progress: bool = ...,
-    **parameters: Unpack[KernelParameters],
-) -> NDArray[np.float64]: ...
-@dispatchable
-def kernel_matrix(
-    G: Any,
-    nodes: Iterable[Hashable] | None = None,
-    kernel: str = "normalized-laplacian",
-    smoothness: float | None = None,
-    *,
-    epsilon: float = 1e-6,
-    exact: bool = False,
-    top_k: int | None = None,
-    n_jobs: int | None = None,
-    weight: str | None = "weight",
-    progress: bool = False,
-    **parameters: Unpack[KernelParameters],
-) -> sparse.csr_array | NDArray[np.float64]:
-    """Rows of the kernel matrix ``M = inv(inv(K) / (2 lam) + I / (2 n))``, by local pushes or exactly.
-
-    Parameters
-    ----------
-    G : nx.Graph, scipy sparse array, CSRGraph or DynamicGraph
-        Undirected: of a directed one, pass `CSRGraph.without_arrows`. The conversion of an nx.Graph is kept for later
-        calls: see `CSRGraph.from_networkx`.
-    nodes : iterable of nodes, optional
-        The nodes whose rows to compute, by default all.
-    kernel, smoothness, epsilon
-        As for `kernel_column`.
-    exact : bool, default False
-        Factorise the dense matrix instead: O(n^3) time and O(n^2) memory, for up to 20,000 nodes.
-    top_k : int, optional
-        Keep only the k largest values of each row. Not with `exact`.
-    n_jobs : int, optional
-        Threads to push with, by default 1; -1 for one per core. The result does not depend on it.
-    weight : str or None, default "weight"
-        The edge attribute that holds the weight, 1 where it is missing. None ignores weights.
-    progress : bool, default False
-        Show a progress bar (needs tqdm).
-    lam, beta, b, S : optional
-        As for `kernel_column`.
-
-    Returns
-    -------
-    scipy.sparse.csr_array or numpy.ndarray
-        Dense where `exact`, else sparse. Row i belongs to ``nodes[i]``; columns follow ``list(G)``. M is symmetric, so
-        its rows are its columns; for pushed rows this holds up to their error. Only the values reached are stored; rows
-        of ``"augmented-laplacian"`` are full.
-
-    Raises
-    ------
-    networkx.NodeNotFound
-        If a node, or one of `S`, is not in the graph.
-    networkx.NetworkXNotImplemented
-        If `G` is directed.
-    networkx.NetworkXPointlessConcept
-        If `G` has no nodes.
-    TypeError, ValueError
-        If the kernel is unknown, a parameter is not one of its own, of the wrong type or out of range, or the graph is
-        too large for `exact`.
-    ImportError
-        If `progress` is asked for and tqdm is not installed.
-
-    See Also
-    --------
-    kernel_column
-
-    Examples
-    --------
-    >>> import networkx as nx
-    >>> import nx_fastonl as fo
-    >>> G = nx.karate_club_graph()
-    >>> M = fo.kernel_matrix(G, exact=True)
-    >>> M.shape
-    (34, 34)
-    >>> bool(abs(fo.kernel_matrix(G, [0, 33], epsilon=1e-9) - M[[0, 33]]).max() < 1e-6)
-    True
-    """
-    graph = as_csr_graph(G, weight)
-    epsilon = check_positive("epsilon", epsilon)
-    check_count("top_k", top_k)
-    check_jobs("n_jobs", n_jobs)
-    if exact and top_k is not None:
-        raise ValueError(
-            f"top_k keeps only some values of a row; with exact=True rows are dense, got top_k={shortened(top_k)}"
-        )
-    graph_kernel = GraphKernel(graph, kernel, smoothness, **parameters)
-    rows = rows_of(graph, nodes, "nodes")
-    if exact:
-        matrix = graph_kernel.exact()
-        return matrix if nodes is None else matrix[np.asarray(rows, dtype=np.intp)]
-
-    def row(u: int, cancelled: NDArray[np.uint8]) -> Row:
-        columns, values = graph_kernel.column(u, graph_kernel.push(u, epsilon, cancelled))
-        if graph_kernel.g != 0.0:
-            full = np.full(len(graph), -graph_kernel.g)
-            full[columns] += values
-            columns, values = np.arange(len(graph), dtype=np.int32), full
-        return largest_by_column(columns, values, top_k)
-
-    return stack_rows(row, rows, len(graph), n_jobs, progress)

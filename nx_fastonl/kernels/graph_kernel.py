@@ -127,6 +127,20 @@ class GraphKernel:
         return restored(graph, *self._given)
 
     @property
+    def plain_parameters(self) -> dict[str, Any]:
+        """What was given, as JSON has it; an `S` that is an array is left out."""
+        name, smoothness, parameters = self._given
+        given = {"smoothness": smoothness, **parameters}
+        if self._S is not None:
+            del given["S"]
+        return {"kernel": name, **{key: None if value is None else float(value) for key, value in given.items()}}
+
+    @property
+    def given_diagonal(self) -> NDArray[np.float64] | None:
+        """S at all nodes, if it was given for each of them."""
+        return self._S
+
+    @property
     def follows_n(self) -> bool:
         """Whether c depends on the number of nodes: where lam was given, and not lam / n."""
         return self._given[2].get("lam") is not None

@@ -42,9 +42,9 @@ class BackendInterface:
 
     fastonl_fifo_push = _deferred("push.fifo", "fifo_push")
     fastonl_personalized_pagerank_local = _deferred("push.pagerank", "personalized_pagerank_local")
-    fastonl_ppr_matrix = _deferred("push.pagerank", "ppr_matrix")
+    fastonl_ppr_matrix = _deferred("push.matrix", "ppr_matrix")
     fastonl_kernel_column = _deferred("kernels.functions", "kernel_column")
-    fastonl_kernel_matrix = _deferred("kernels.functions", "kernel_matrix")
+    fastonl_kernel_matrix = _deferred("kernels.matrix", "kernel_matrix")
     fastonl_online_node_labeling = _deferred("labeling.stream", "online_node_labeling")
     fastonl_labeling_cut = _deferred("labeling.regret", "labeling_cut")
     fastonl_regret_bound = _deferred("labeling.regret", "regret_bound")

@@ -17,6 +17,18 @@ cdef struct PushState:
     int64_t pushes
     int64_t epochs
     double decay  # sum over epochs of epoch_decay()
+    double scale  # where a workspace knows the thresholds: what epsilon is to theirs
+
+
+# How a push is made, and when it ends.
+cdef struct PushPlan:
+    double first_epsilon  # of the first round
+    double epsilon  # of the last
+    double omega  # the over-relaxation of sweeps; 0 for none
+    double target  # the residual mass to be reached; 0 for none
+    int64_t max_operations
+    int64_t max_epochs
+    bint measure  # whether to sum up epoch_decay()
 
 
 @cython.final
@@ -38,6 +50,12 @@ cdef inline double threshold_of(Py_ssize_t neighbours, const PushState* state) n
     # settles it.
     return at_least_smallest(state.epsilon * neighbours)
 
+
+cdef void push_once(SystemView system, Workspace work, PushState* state, node_t source) noexcept nogil
+
+cdef bint push_to_target(
+    SystemView system, Workspace work, PushState* state, PushPlan* plan, const unsigned char[::1] cancelled,
+) except -1 nogil
 
 cdef int push_from(
     SystemView system, Workspace work, PushState* state, node_t source, bint at_least_once, int64_t max_edges,

@@ -18,6 +18,11 @@ cdef int64_t EPOCHS_BEFORE_SWEEPS = 8
 cdef double MIN_ACTIVE_FRACTION = 0.25
 # The factor by which epsilon falls from round to round.
 cdef double EPSILON_STEP = 0.25
+# While the residual mass is above its target, epsilon is multiplied by a factor between these two; but not below the
+# last, since thresholds are no smaller than that.
+cdef double SMALLEST_DROP = 0.5
+cdef double LARGEST_DROP = 0.0625
+cdef double SMALLEST_EPSILON = 1e-200
 # How many entries ahead in the queue a row's offsets, its neighbours and their cells are prefetched.
 cdef Py_ssize_t OFFSETS_AHEAD = 16
 cdef Py_ssize_t ROW_AHEAD = 9
@@ -53,7 +58,7 @@ cdef class Effort:
 
 
 cdef PushState new_push(double epsilon) noexcept nogil:
-    return PushState(epsilon, 0, 0, 0, 0, 0, 0, 0.0)
+    return PushState(epsilon, 0, 0, 0, 0, 0, 0, 0.0, 1.0)
 
 
 cdef enum Prefetch:
@@ -105,6 +110,7 @@ cdef inline void scatter(
     cdef Py_ssize_t e, tail = state.tail, n_touched = work.n_touched
     cdef node_t v
     cdef double residual, threshold
+    cdef double scale = -state.scale
     cdef bint active
     for e in range(start, stop):
         if not thresholds_known and e + EDGES_AHEAD < stop:
@@ -116,7 +122,7 @@ cdef inline void scatter(
         if thresholds_known:
             work.touched[n_touched] = v
             n_touched += threshold < 0.0
-            threshold = fabs(threshold)
+            threshold = max(threshold, scale * threshold)  # the second is positive if the node is new
         elif threshold == 0.0:
             work.touched[n_touched] = v
             n_touched += 1
@@ -212,7 +218,7 @@ cdef Py_ssize_t sweep(
         estimate[u] += share
         for e in range(start, stop):
             v = indices[e]
-            if cells[v].threshold == 0.0:
+            if cells[v].threshold <= 0.0:
                 cells[v].threshold = threshold_of(stops[v] - starts[v], state)
                 touched[n_touched] = v
                 n_touched += 1
@@ -226,13 +232,21 @@ cdef Py_ssize_t sweep(
     return position
 
 
-cdef void set_thresholds(SystemView system, Workspace work, PushState* state) noexcept nogil:
-    """Give the touched nodes the thresholds of the current epsilon; none is queued any more."""
+cdef void set_thresholds(SystemView system, Workspace work, PushState* state, double epsilon) noexcept nogil:
+    """Give the touched nodes the thresholds of the state's epsilon; none is queued any more.
+
+    `epsilon` is that of the thresholds that a workspace may know.
+    """
+    cdef double ratio = state.epsilon / (epsilon * state.scale)
     cdef Py_ssize_t i
     cdef node_t u
+    state.scale = state.epsilon / epsilon
     for i in range(work.n_touched):
         u = work.touched[i]
-        work.cells[u].threshold = threshold_of(system.stops[u] - system.starts[u], state)
+        if work.thresholds_known and 0.0 < work.cells[u].threshold < INFINITY:
+            work.cells[u].threshold *= ratio
+        else:
+            work.cells[u].threshold = threshold_of(system.stops[u] - system.starts[u], state)
 
 
 cdef void enqueue_active(Workspace work, PushState* state) noexcept nogil:
@@ -253,7 +267,7 @@ cdef void sort_touched(Workspace work) noexcept nogil:
     """List the touched nodes by index, so that sweeps walk the arrays forward."""
     cdef Py_ssize_t u, i = 0
     for u in range(work.cells.shape[0]):
-        if work.cells[u].threshold != 0.0:
+        if work.cells[u].threshold > 0.0:
             work.touched[i] = <node_t> u
             i += 1
 
@@ -328,62 +342,107 @@ cdef int push_from(
     return 0
 
 
+cdef bint push_all(
+    SystemView system, Workspace work, PushState* state, const PushPlan* plan, const unsigned char[::1] cancelled,
+) except -1 nogil:
+    """Push until no node is active under the plan's epsilon, or its target is reached, or a budget ends.
+
+    Returns whether it converged.
+    """
+    cdef int64_t pushes_before, next_poll = state.operations + state.pushes + EDGES_PER_POLL
+    cdef Py_ssize_t position
+    cdef bint sweeping = False, converged = False
+    state.epsilon = plan.first_epsilon
+    while not (sweeping or converged) and state.operations < plan.max_operations and state.epochs < plan.max_epochs:
+        set_thresholds(system, work, state, plan.epsilon)
+        enqueue_active(work, state)
+        while (
+            state.left > 0 and not sweeping and state.operations < plan.max_operations and state.epochs < plan.max_epochs
+        ):
+            if plan.measure:
+                state.decay += epoch_decay(system, work)
+            state.epochs += 1
+            while state.left > 0 and state.operations < plan.max_operations:
+                push_epoch(system, work, state, min(EDGES_PER_POLL, plan.max_operations - state.operations))
+                if state.operations + state.pushes >= next_poll:
+                    next_poll = state.operations + state.pushes + EDGES_PER_POLL
+                    poll_or_cancel(cancelled)
+            if state.left == 0:
+                begin_epoch(work, state)
+                sweeping = (
+                    plan.omega > 0.0 and state.epochs >= EPOCHS_BEFORE_SWEEPS
+                    and state.left > MIN_ACTIVE_FRACTION * work.n_touched
+                )
+        converged = state.left == 0 and state.epsilon <= plan.epsilon
+        state.epsilon = max(plan.epsilon, state.epsilon * EPSILON_STEP)
+
+    if sweeping:
+        # With a target: once every residual is below this epsilon per neighbour, the mass is below the target.
+        state.epsilon = min(plan.epsilon, plan.target / system.indices.shape[0]) if plan.target > 0.0 else plan.epsilon
+        set_thresholds(system, work, state, plan.epsilon)
+    while sweeping and not converged and state.operations < plan.max_operations and state.epochs < plan.max_epochs:
+        if work.n_touched > work.cells.shape[0] // 4:
+            sort_touched(work)
+        position = 0
+        pushes_before = state.pushes
+        while position < work.n_touched and state.operations < plan.max_operations:
+            position = sweep(
+                system, work, state, position, plan.omega, min(EDGES_PER_POLL, plan.max_operations - state.operations),
+            )
+            poll_or_cancel(cancelled)
+        state.epochs += 1
+        converged = (position == work.n_touched and state.pushes == pushes_before) or (
+            plan.target > 0.0 and mass_of(work) <= plan.target
+        )
+    return converged
+
+
+cdef bint push_to_target(
+    SystemView system, Workspace work, PushState* state, PushPlan* plan, const unsigned char[::1] cancelled,
+) except -1 nogil:
+    """`push_all`; with a target, epsilon then falls until the residual mass is at most that. Changes the plan."""
+    cdef double mass
+    while True:
+        if not push_all(system, work, state, plan, cancelled):
+            return False
+        if plan.target <= 0.0:
+            return True
+        mass = mass_of(work)
+        if mass <= plan.target or plan.epsilon < SMALLEST_EPSILON:
+            return mass <= plan.target
+        plan.first_epsilon = plan.epsilon
+        plan.epsilon *= min(SMALLEST_DROP, max(LARGEST_DROP, plan.target / mass))
+
+
+cdef void push_once(SystemView system, Workspace work, PushState* state, node_t source) noexcept nogil:
+    """Put mass 1 on a node of an empty workspace, and push it once. The node is listed first among the touched."""
+    work.touched[0] = source
+    work.n_touched = 1
+    work.cells[source].residual = 1.0
+    work.cells[source].threshold = INFINITY
+    work.queue[0] = source
+    state.head, state.tail, state.left = 0, 1, 1
+    push_epoch(system, work, state, 1)
+
+
 def push(
     SystemView system, Workspace work, Effort effort, *,
     double first_epsilon, double epsilon, double omega, double target, bint measure,
 ):
-    """Push until no node is active under `epsilon`, or the residual mass is at most `target`, or a budget ends.
+    """Push until no node is active under `epsilon` and the residual mass is at most `target`, or a budget ends.
 
     Rounds with a falling epsilon, from `first_epsilon` on, let mass gather before it is pushed. `omega > 0` allows the
     switch from the queue to sweeps over-relaxed by omega. `first_epsilon == epsilon` and `omega == 0` are the paper's
-    FIFO order. Returns whether it converged, and adds to `effort`.
+    FIFO order. A `target` of 0 stands for none. Returns whether it converged, and adds to `effort`.
     """
+    cdef PushPlan plan = PushPlan(
+        first_epsilon, epsilon, omega, target, effort.max_operations, effort.max_epochs, measure,
+    )
     cdef PushState state = new_push(first_epsilon)
-    cdef int64_t max_operations = effort.max_operations, max_epochs = effort.max_epochs, pushes_before, next_poll
-    cdef Py_ssize_t position
-    cdef bint sweeping = False, converged = False
+    cdef bint converged
     state.operations, state.pushes, state.epochs = effort.operations, effort.pushes, effort.epochs
-    next_poll = state.operations + state.pushes + EDGES_PER_POLL
     with nogil:
-        while not (sweeping or converged) and state.operations < max_operations and state.epochs < max_epochs:
-            set_thresholds(system, work, &state)
-            enqueue_active(work, &state)
-            while state.left > 0 and not sweeping and state.operations < max_operations and state.epochs < max_epochs:
-                if measure:
-                    state.decay += epoch_decay(system, work)
-                state.epochs += 1
-                while state.left > 0 and state.operations < max_operations:
-                    push_epoch(system, work, &state, min(EDGES_PER_POLL, max_operations - state.operations))
-                    if state.operations + state.pushes >= next_poll:
-                        next_poll = state.operations + state.pushes + EDGES_PER_POLL
-                        poll_or_cancel(effort.cancelled)
-                if state.left == 0:
-                    begin_epoch(work, &state)
-                    sweeping = (
-                        omega > 0.0 and state.epochs >= EPOCHS_BEFORE_SWEEPS
-                        and state.left > MIN_ACTIVE_FRACTION * work.n_touched
-                    )
-            converged = state.left == 0 and state.epsilon <= epsilon
-            state.epsilon = max(epsilon, state.epsilon * EPSILON_STEP)
-
-        if sweeping:
-            # With a target: once every residual is below this epsilon per neighbour, the mass is below the target.
-            state.epsilon = min(epsilon, target / system.indices.shape[0]) if target > 0.0 else epsilon
-            set_thresholds(system, work, &state)
-        while sweeping and not converged and state.operations < max_operations and state.epochs < max_epochs:
-            if work.n_touched > work.cells.shape[0] // 4:
-                sort_touched(work)
-            position = 0
-            pushes_before = state.pushes
-            while position < work.n_touched and state.operations < max_operations:
-                position = sweep(
-                    system, work, &state, position, omega, min(EDGES_PER_POLL, max_operations - state.operations),
-                )
-                poll_or_cancel(effort.cancelled)
-            state.epochs += 1
-            converged = (position == work.n_touched and state.pushes == pushes_before) or (
-                target > 0.0 and mass_of(work) <= target
-            )
+        converged = push_to_target(system, work, &state, &plan, effort.cancelled)
     effort.operations, effort.pushes, effort.epochs = state.operations, state.pushes, state.epochs
     effort.decay += state.decay
     return converged

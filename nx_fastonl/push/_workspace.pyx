@@ -62,10 +62,6 @@ cdef class Workspace:
         self.start(touched, residual[touched])
         np.asarray(self.estimate)[touched] = estimate[touched]
 
-    def residual_mass(self):
-        """The sum of the magnitudes of all residuals."""
-        return float(np.abs(self._residuals[self._touched[: self.n_touched]]).sum())
-
     def drain(self):
         """Return the touched nodes, their estimates and residuals, and reset the workspace to zero."""
         nodes = np.empty(self.n_touched, dtype=np.int32)

@@ -19,12 +19,8 @@ UNLIMITED = np.iinfo(np.int64).max
 
 # An adaptive push begins with its epsilon times this, so that mass gathers before it is pushed on.
 FIRST_EPSILON_FACTOR = 64.0
-# While the residual mass is above its tolerance, epsilon is multiplied by a factor between these two.
-SMALLEST_DROP, LARGEST_DROP = 0.5, 1 / 16
 # Above this over-relaxation, mass settles so slowly that FIFO order takes longer than an adaptive push.
 SLOW_OMEGA = 1.6
-# Thresholds are no smaller: see `at_least_smallest`.
-SMALLEST_EPSILON = 1e-200
 
 
 @dataclass(frozen=True)
@@ -95,25 +91,16 @@ def push_on(
     measure: bool = False,
 ) -> bool:
     """Push what is in a workspace, as `local_push` does; return whether it converged within the effort."""
-    first_epsilon = FIRST_EPSILON_FACTOR * epsilon if adaptive else epsilon
-    while True:
-        converged = _push.push(
-            system.view,
-            workspace,
-            effort,
-            first_epsilon=first_epsilon,
-            epsilon=epsilon,
-            omega=system.omega if adaptive else 0.0,
-            target=mass_tolerance or 0.0,
-            measure=measure,
-        )
-        if mass_tolerance is None or not converged:
-            return converged
-        mass = workspace.residual_mass()
-        if mass <= mass_tolerance or epsilon < SMALLEST_EPSILON:
-            return mass <= mass_tolerance
-        first_epsilon = epsilon
-        epsilon *= min(SMALLEST_DROP, max(LARGEST_DROP, mass_tolerance / mass))
+    return _push.push(
+        system.view,
+        workspace,
+        effort,
+        first_epsilon=FIRST_EPSILON_FACTOR * epsilon if adaptive else epsilon,
+        epsilon=epsilon,
+        omega=system.omega if adaptive else 0.0,
+        target=mass_tolerance or 0.0,
+        measure=measure,
+    )
 
 
 def push_or_solve(

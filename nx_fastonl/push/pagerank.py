@@ -1,10 +1,10 @@
-"""Personalised PageRank near the seeds: personalized_pagerank_local for one vector, ppr_matrix for many."""
+"""Personalised PageRank near the seeds: personalized_pagerank_local."""
 
 from __future__ import annotations
 
 from collections.abc import Hashable, Iterable, Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Literal, NamedTuple, cast, overload
+from typing import Any, Literal, NamedTuple, cast, overload
 
 import networkx as nx
 import numpy as np
@@ -19,10 +19,9 @@ from nx_fastonl._lib.checks import (
     check_unknown,
     shortened,
 )
-from nx_fastonl.batch.rows import Row, largest_by_column, rows_of, stack_rows
 from nx_fastonl.graph._dicts import dict_from_arrays
 from nx_fastonl.graph.base import RowGraph
-from nx_fastonl.graph.convert import as_csr_graph, as_row_graph
+from nx_fastonl.graph.convert import as_row_graph
 from nx_fastonl.graph.vectors import Masses, SparseVector, dense_vector, distribution, holds_weights
 from nx_fastonl.nxapi.dispatch import dispatchable
 from nx_fastonl.push.local import NEVER_CANCELLED, PushResult
@@ -30,10 +29,7 @@ from nx_fastonl.push.rule import cover, push_or_pull
 from nx_fastonl.push.system import LinearSystem
 from nx_fastonl.push.top import LargestValues, largest_values
 
-if TYPE_CHECKING:
-    from scipy import sparse
-
-__all__ = ["PageRankInfo", "personalized_pagerank_local", "ppr_matrix"]
+__all__ = ["PageRankInfo", "personalized_pagerank_local"]
 
 # The default of epsilon in graphs with up to this many neighbours per node. Denser ones get less, in proportion.
 DEFAULT_EPSILON = 1e-6
@@ -44,7 +40,6 @@ FIRST_EPSILON = 1e-6
 GLOBAL_TOLERANCE = 1e-6
 # Rounding adds up to this, divided by the probability to stop, to the L1 error of a vector.
 L1_ROUNDING = 1e-15
-ONE = np.ones(1)
 
 
 @dataclass(frozen=True)
@@ -348,88 +343,6 @@ def personalized_pagerank_local(
         return pagerank, PageRankInfo(found.l1_error, proven, (), *work)
 
 
-@dispatchable
-def ppr_matrix(
-    G: Any,
-    sources: Iterable[Hashable] | None = None,
-    alpha: float = 0.85,
-    epsilon: float | None = None,
-    top_k: int | None = None,
-    n_jobs: int | None = None,
-    *,
-    tol: float | None = None,
-    weight: str | None = "weight",
-    progress: bool = False,
-) -> sparse.csr_array:
-    """Personalised PageRank from many nodes at once, one row per node.
-
-    Parameters
-    ----------
-    G : nx.Graph, scipy sparse array, CSRGraph or DynamicGraph
-        Directed or not. The conversion of an nx.Graph is kept for later calls: see `CSRGraph.from_networkx`.
-    sources : iterable of nodes, optional
-        The seed of each row, by default every node in turn.
-    alpha : float, default 0.85
-        The damping, between 0 and 1, as in ``nx.pagerank``.
-    epsilon : float, optional
-        A node is pushed only while its residual exceeds this, per neighbour. Used where `tol` is not given. By default
-        1e-6; in a graph whose nodes have more than 20 neighbours on average, 2e-5 divided by that number.
-    top_k : int, optional
-        Keep only the k largest values of each row.
-    n_jobs : int, optional
-        Threads to use, by default 1; -1 for one per core. The result does not depend on it.
-    tol : float, optional
-        Push until the L1 error of each row, before `top_k` cuts it, is certainly at most `tol`; `epsilon` is then
-        ignored.
-    weight : str or None, default "weight"
-        The edge attribute that holds the weight, 1 where it is missing. None ignores weights.
-    progress : bool, default False
-        Show a progress bar (needs tqdm).
-
-    Returns
-    -------
-    scipy.sparse.csr_array
-        Row i belongs to ``sources[i]``; columns follow ``list(G)``. Only the values returned take memory.
-
-    Raises
-    ------
-    networkx.NodeNotFound
-        If a source is not in the graph.
-    networkx.NetworkXPointlessConcept
-        If `G` has no nodes.
-    TypeError, ValueError
-        If a parameter is of the wrong type or out of range.
-    ImportError
-        If `progress` is asked for and tqdm is not installed.
-
-    See Also
-    --------
-    personalized_pagerank_local
-
-    Examples
-    --------
-    >>> import networkx as nx
-    >>> import nx_fastonl as fo
-    >>> P = fo.ppr_matrix(nx.karate_club_graph(), sources=[0, 33], top_k=5)
-    >>> P.shape, P.nnz
-    ((2, 34), 10)
-    """
-    graph = as_csr_graph(G, weight)
-    alpha = check_fraction("alpha", alpha)
-    push_epsilon = default_epsilon(graph) if epsilon is None else check_positive("epsilon", epsilon)
-    if tol is not None:
-        tol = check_positive("tol", tol)
-    check_count("top_k", top_k)
-    check_jobs("n_jobs", n_jobs)
-    rows = rows_of(graph, sources, "sources")
-
-    def row(u: int, cancelled: NDArray[np.uint8]) -> Row:
-        found = pagerank_vector(graph, (np.array([u]), ONE), None, alpha, push_epsilon, tol, cancelled=cancelled)
-        return largest_by_column(found.nodes, found.values, top_k)
-
-    return stack_rows(row, rows, len(graph), n_jobs, progress)
-
-
 class PageRankVector(NamedTuple):
     """A PageRank vector over the nodes that were pushed, with what is known of its error."""
 
@@ -468,11 +381,7 @@ def pagerank_vector(
     rounding = L1_ROUNDING / (1.0 - damping)
     mass_tolerance = None
     if tol is not None:
-        if tol < smallest_tolerance(damping):
-            least = f"{smallest_tolerance(damping):.1g}"
-            raise ValueError(f"tol must be at least {least}, where rounding errors begin, got {tol!r}")
-        epsilon = FIRST_EPSILON
-        mass_tolerance = (tol - rounding) * (1.0 - damping if graph.has_dead_ends else 1.0)
+        epsilon, mass_tolerance = FIRST_EPSILON, check_tolerance(graph, damping, tol)
     else:
         epsilon = scaled_epsilon(graph, seeds, epsilon)
 
@@ -521,6 +430,14 @@ def pagerank_vector(
         result.residual_mass + kappa * again.residual_mass + rounding,
         [(1.0, result), (kappa, again)],
     )
+
+
+def check_tolerance(graph: RowGraph, damping: float, tol: float) -> float:
+    """The residual mass that gives an L1 error of `tol`, which may not be too small."""
+    if tol < smallest_tolerance(damping):
+        least = f"{smallest_tolerance(damping):.1g}"
+        raise ValueError(f"tol must be at least {least}, where rounding errors begin, got {tol!r}")
+    return (tol - L1_ROUNDING / (1.0 - damping)) * (1.0 - damping if graph.has_dead_ends else 1.0)
 
 
 def smallest_tolerance(damping: float) -> float:

@@ -70,7 +70,7 @@ def push_or_pull(
         return _push_rest(system, dense_vector(graph, sources, masses), guess, push, mass_tolerance)
     walked = NOTHING_WALKED
     if not (keep_ties or guess is not None or cover(graph, sources)):
-        walked = push(sources, masses, _edges_before_pulling(system, mass_tolerance))
+        walked = push(sources, masses, edges_before_pulling(system, mass_tolerance))
         if walked.converged:
             return walked
         guess = dense_vector(graph, walked.nodes, walked.estimate)
@@ -99,7 +99,7 @@ def cover(graph: RowGraph, sources: NDArray[np.integer]) -> bool:
     return len(sources) >= COVERING_FRACTION * graph.number_of_nodes()
 
 
-def _edges_before_pulling(system: LinearSystem, mass_tolerance: float) -> int | None:
+def edges_before_pulling(system: LinearSystem, mass_tolerance: float) -> int | None:
     """How many edges a push may walk before rows pull; None if they never should."""
     if not system.graph.is_directed():
         steps = len(chebyshev_omegas(system.radius, min(mass_tolerance, 1.0)))

@@ -13,7 +13,7 @@ from nx_fastonl.graph.csr import CSRGraph
 from nx_fastonl.graph.vectors import SparseVector, dense_vector
 from nx_fastonl.push import _push, _top
 from nx_fastonl.push._workspace import Workspace
-from nx_fastonl.push.local import FIRST_EPSILON_FACTOR, NEVER_CANCELLED, SMALLEST_EPSILON, UNLIMITED
+from nx_fastonl.push.local import FIRST_EPSILON_FACTOR, NEVER_CANCELLED, UNLIMITED
 from nx_fastonl.push.rule import cover
 from nx_fastonl.push.system import LinearSystem
 from nx_fastonl.push.twins import twins_of
@@ -29,6 +29,8 @@ FIRST_PROOF_EPSILON = 1e-5
 LOCAL_DROP, GLOBAL_DROP = 1 / 4, 1 / 16
 # Where the seeds cover the graph, rows pull until this mass is left.
 PULLED_TOLERANCE = 1e-6
+# Thresholds are no smaller: see `at_least_smallest`.
+SMALLEST_EPSILON = 1e-200
 # Below this epsilon, whether only rounding errors are left is looked at.
 LIMIT_EPSILON = 1e-13
 # Sums of many bounds are themselves rounded, by far less than this.

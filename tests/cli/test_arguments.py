@@ -35,6 +35,7 @@ def test_commands():
         "label",
         "replay",
         "ppr",
+        "ppr-matrix",
         "convert",
         "datasets",
         "experiment",
@@ -47,6 +48,7 @@ def test_help_teaches_by_examples(command):
     assert len(examples(command)) >= 2
     for example in examples(command):
         name, *arguments = shlex.split(example)
+        arguments = [argument.replace("$SLURM_ARRAY_TASK_ID", "3") for argument in arguments]
         redirected = next((i for i, word in enumerate(arguments) if word in "<>"), len(arguments))
         assert name == "nx-fastonl"
         assert arguments[0] == (command or arguments[0])

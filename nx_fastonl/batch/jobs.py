@@ -1,0 +1,400 @@
+"""Jobs: rows of a matrix that are written to a folder, shard by shard, by threads, processes or machines.
+
+The manifest of the folder says what the rows are. A shard is a folder of its own below it, made under another name and
+then renamed: it is there as a whole, or not at all. Every process that works on a shard makes the same, so a task may
+be lost, repeated or raced without harm, and a job that was stopped goes on with the shards that are missing.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import secrets
+import shutil
+import socket
+import time
+import warnings
+from collections.abc import Callable, Iterable
+from contextlib import suppress
+from dataclasses import dataclass, field
+from functools import lru_cache
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, TypeVar
+
+import numpy as np
+
+from nx_fastonl._lib.checks import check_count, check_jobs, shortened
+from nx_fastonl._lib.files import ABANDONED_AFTER, errors_name, sync_folder
+from nx_fastonl._lib.folders import MANIFEST, Content, DamagedError, Folder, fingerprint_of, open_folder, write_folder
+from nx_fastonl._lib.progress import counting_bar
+from nx_fastonl.batch.engines import is_elsewhere, over_joblib
+from nx_fastonl.batch.matrix import (
+    KIND,
+    SHARD_KIND,
+    VERSION,
+    MatrixLayout,
+    SavedMatrix,
+    open_matrix,
+    shard_name,
+)
+from nx_fastonl.batch.rows import Block, MatrixRows, in_threads
+from nx_fastonl.graph.csr import CSRGraph
+from nx_fastonl.graph.storage import names_content
+
+if TYPE_CHECKING:
+    from scipy import sparse
+
+__all__ = ["Shard", "computed", "planned_by", "shards", "write_part"]
+
+# A job has so many shards, so that workers are evenly busy; but a shard has at most so many values or, where their
+# number is not known, so many rows.
+SHARDS = 64
+MAX_VALUES = 1 << 21
+MAX_ROWS = 1 << 12
+# Where a graph is saved that has no folder yet, below the folder of the rows.
+GRAPH = "graph"
+PART = re.compile(r"\.part-[0-9a-f]{16}-(\d+)@(.+)")
+NEVER_CANCELLED = np.zeros(1, dtype=np.uint8)
+REMEDY = "name another folder, or remove this one"
+
+Function = TypeVar("Function", bound=Callable[..., Any])
+# For each function that writes rows: what plans them, from the same arguments.
+_plans: dict[Callable[..., Any], Callable[..., MatrixRows]] = {}
+
+
+def planned_by(plan: Callable[..., MatrixRows]) -> Callable[[Function], Function]:
+    """Tell `shards` what plans the rows of a function."""
+
+    def register(function: Function) -> Function:
+        _plans[function] = plan
+        return function
+
+    return register
+
+
+@dataclass(frozen=True)
+class Shard:
+    """A task of a job: some rows to compute and to write. It is small, and can be sent anywhere.
+
+    Made by `shards`.
+
+    Attributes
+    ----------
+    folder : str
+        The folder of all rows.
+    first, last : int
+        Its rows: from the first to before the last.
+
+    Examples
+    --------
+    See `shards`.
+    """
+
+    folder: str
+    first: int
+    last: int
+    _job: str = field(repr=False)  # the fingerprint of what the rows are
+    _graph: str = field(repr=False)  # the folder of the graph
+    _rows_type: type[MatrixRows] = field(repr=False)
+
+    @property
+    def path(self) -> Path:
+        """Where its rows are, once they are complete."""
+        return Path(self.folder) / shard_name(self.first, self.last)
+
+    @property
+    def done(self) -> bool:
+        """Whether its rows are complete."""
+        return self.path.is_dir()
+
+    def run(self) -> None:
+        """Compute its rows and write them, unless they are there.
+
+        Raises
+        ------
+        ValueError
+            If its folder holds other rows by now, or the folder of the graph another graph.
+
+        Examples
+        --------
+        See `shards`.
+        """
+        if not self.done:
+            rows = _opened_rows(self.folder, self._job, self._graph, self._rows_type)
+            _write_shard(self, rows.block(self.first, self.last, NEVER_CANCELLED))
+
+
+def shards(
+    function: Callable[..., Any],
+    *args: Any,
+    out: str | os.PathLike[str],
+    rows_per_shard: int | None = None,
+    **kwargs: Any,
+) -> list[Shard]:
+    """The tasks of a job that writes rows to a folder: for a batch queue, or any other system that runs tasks.
+
+    Each task may run on any machine that sees the folder and that of the graph. Once all have run, `open_matrix` opens
+    the folder.
+
+    Parameters
+    ----------
+    function : callable
+        `ppr_matrix` or `kernel_matrix`.
+    *args, **kwargs
+        What it would be called with, but `n_jobs` and `progress`. Pass a graph that `CSRGraph.open` has opened. Any
+        other is saved to the folder ``graph`` below `out`.
+    out : path-like
+        The folder for the rows. If it holds some of these rows already, their tasks are `done`.
+    rows_per_shard : int, optional
+        As for `ppr_matrix`.
+
+    Returns
+    -------
+    list of Shard
+        In the order of their rows. ``shard.run()`` computes its rows, unless they are there.
+
+    Raises
+    ------
+    TypeError
+        If the function is another one.
+    ValueError
+        If the folder holds other rows; the message says what differs.
+    OSError
+        If the folder cannot be written.
+
+    See Also
+    --------
+    ppr_matrix, kernel_matrix, open_matrix
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> import networkx as nx
+    >>> import nx_fastonl as fo
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     fo.CSRGraph.from_networkx(nx.karate_club_graph()).save(f"{folder}/graph")
+    ...     graph = fo.CSRGraph.open(f"{folder}/graph")
+    ...     tasks = fo.shards(fo.ppr_matrix, graph, top_k=3, out=f"{folder}/rows", rows_per_shard=20)
+    ...     for task in tasks:
+    ...         task.run()
+    ...     len(tasks), fo.open_matrix(f"{folder}/rows").shape
+    (2, (34, 34))
+    """
+    plan = _plans.get(function)
+    if plan is None:
+        raise TypeError(f"shards takes ppr_matrix or kernel_matrix, got {shortened(function)}")
+    job = _Job(plan(*args, **kwargs), out, rows_per_shard)
+    return job.tasks(job.graph_folder())
+
+
+def computed(
+    rows: MatrixRows,
+    out: str | os.PathLike[str] | None,
+    rows_per_shard: int | None,
+    n_jobs: int | None,
+    progress: bool,
+) -> sparse.csr_array | SavedMatrix:
+    """All rows, in memory or in a folder."""
+    if out is None:
+        if rows_per_shard is not None:
+            raise ValueError(f"rows_per_shard={rows_per_shard} is for rows that are written to a folder: pass out= too")
+        return rows.to_scipy(n_jobs, progress)
+    job = _Job(rows, out, rows_per_shard)
+    job.run(n_jobs, progress)
+    return open_matrix(job.path)
+
+
+def write_part(
+    rows: MatrixRows, out: str | os.PathLike[str], part: tuple[int, int], n_jobs: int | None, progress: bool
+) -> tuple[int, int]:
+    """Write part i of n of all shards, in this process; return how many of all are complete, and how many there are."""
+    check_jobs("n_jobs", n_jobs)
+    job = _Job(rows, out, None)
+    tasks = job.tasks("")
+    i, n = part
+    job.run_here(tasks[i - 1 :: n], n_jobs, progress)
+    return sum(shard.done for shard in tasks), len(tasks)
+
+
+class _Job:
+    """Rows, and the folder that they are written to. Making one begins the folder, or checks what it holds."""
+
+    def __init__(self, rows: MatrixRows, out: str | os.PathLike[str], rows_per_shard: int | None) -> None:
+        check_count("rows_per_shard", rows_per_shard)
+        self.rows, self.path = rows, Path(out).absolute()
+        if not (self.path / MANIFEST).exists():
+            size = _default_size(rows) if rows_per_shard is None else int(rows_per_shard)
+            write_folder(self.path, KIND, VERSION, _content(rows, size))
+        folder = open_folder(self.path, KIND, VERSION)
+        found = folder.content.details.get("rows_per_shard")
+        if rows_per_shard is not None and rows_per_shard != found:
+            raise ValueError(f"{self.path} has shards of {found} rows, not {rows_per_shard}: {REMEDY}")
+        _check_same(folder, _content(rows, found))
+        self.fingerprint = folder.fingerprint
+        self.layout = MatrixLayout(len(rows), len(rows.graph), found)
+        _remove_parts(self.path)
+
+    def tasks(self, graph: str) -> list[Shard]:
+        layout = self.layout
+        return [
+            Shard(str(self.path), first, layout.last(first), self.fingerprint, graph, type(self.rows))
+            for first in layout.starts
+        ]
+
+    def run(self, n_jobs: int | None, progress: bool) -> None:
+        """Compute what is missing."""
+        if is_elsewhere():
+            missing = [shard for shard in self.tasks(self.graph_folder()) if not shard.done]
+            _count(over_joblib(_run, missing, n_jobs), missing, progress)
+        else:
+            self.run_here(self.tasks(""), n_jobs, progress)
+        if (
+            self.rows.graph.path is None and (self.path / GRAPH).is_dir()
+        ):  # saved for workers, by this call or an earlier
+            shutil.rmtree(self.path / GRAPH, ignore_errors=True)
+
+    def run_here(self, tasks: list[Shard], n_jobs: int | None, progress: bool) -> None:
+        """Compute what is missing of these shards, over threads of this process."""
+        cancelled = np.zeros(1, dtype=np.uint8)
+
+        def make(shard: Shard) -> int:
+            _write_shard(shard, self.rows.block(shard.first, shard.last, cancelled))
+            return shard.last - shard.first
+
+        missing = [shard for shard in tasks if not shard.done]
+        _count(in_threads(make, missing, n_jobs, cancelled), missing, progress)
+
+    def graph_folder(self) -> str:
+        """Where workers find the graph. One that has no folder yet is saved below that of the rows."""
+        graph = self.rows.graph
+        if graph.path is not None:
+            return str(graph.path)
+        path = self.path / GRAPH
+        try:
+            saved = CSRGraph.open(path, verify=False).fingerprint
+        except (FileNotFoundError, DamagedError):
+            saved = ""
+        if saved != graph.fingerprint:
+            warnings.warn(
+                f"the graph has no folder that workers could open: it is saved to {path}. Save it once with "
+                "CSRGraph.save, and pass what CSRGraph.open gives, to avoid this",
+                stacklevel=2,
+            )
+            graph.save(path)
+        return str(path)
+
+
+def _count(made: Iterable[int], missing: list[Shard], progress: bool) -> None:
+    """Wait for all, under a progress bar that counts rows."""
+    with counting_bar(sum(shard.last - shard.first for shard in missing), progress, "source") as count:
+        for n_rows in made:
+            count(n_rows)
+
+
+def _run(shard: Shard) -> int:
+    shard.run()
+    return shard.last - shard.first
+
+
+@lru_cache(maxsize=1)  # a worker maps the graph once, for all its tasks
+def _opened_rows(path: str, job: str, graph: str, rows_type: type[MatrixRows]) -> MatrixRows:
+    folder = open_folder(Path(path), KIND, VERSION)
+    if folder.fingerprint != job:
+        raise ValueError(f"{path} holds other rows than when this task was made")
+    details, arrays = folder.content.details, dict(folder.content.arrays)
+    opened = CSRGraph.open(graph)
+    if opened.fingerprint != details["graph"]:
+        raise ValueError(
+            f"{graph} holds another graph than when this task was made: its fingerprint is "
+            f"{opened.fingerprint[:12]}..., expected {details['graph'][:12]}..."
+        )
+    sources = arrays.pop("sources", None)
+    return rows_type.restored(opened, sources, details["dtype"], details["parameters"], arrays)
+
+
+def _content(rows: MatrixRows, rows_per_shard: int) -> Content:
+    """What the manifest of a job says."""
+    names = names_content(rows.graph.nodes)
+    details = {
+        "function": rows.function,
+        "parameters": rows.parameters,
+        "dtype": rows.dtype,
+        "shape": [len(rows), len(rows.graph)],
+        "rows_per_shard": rows_per_shard,
+        "graph": rows.graph.fingerprint,
+    }
+    arrays = dict(rows.arrays)
+    if rows.sources is not None:
+        arrays["sources"] = rows.sources
+    return names._replace(details={**details, **names.details}, arrays={**arrays, **names.arrays})
+
+
+def _default_size(rows: MatrixRows) -> int:
+    top_k = rows.parameters.get("top_k")
+    most = MAX_ROWS if top_k is None else max(1, MAX_VALUES // min(top_k, len(rows.graph)))
+    return max(1, min(most, -(-len(rows) // SHARDS)))
+
+
+def _check_same(folder: Folder, content: Content) -> None:
+    """Raise an error that says what differs, if a folder holds other rows."""
+    if folder.fingerprint == fingerprint_of(KIND, content):
+        return
+    found, wanted = folder.content.details, content.details
+    differences: Iterable[tuple[str, Any, Any]] = [
+        (name, found.get(name), wanted[name]) for name in ("function", "dtype") if found.get(name) != wanted[name]
+    ]
+    if not differences:
+        pairs = ((name, found["parameters"].get(name), value) for name, value in wanted["parameters"].items())
+        differences = [(name, old, new) for name, old, new in pairs if old != new]
+    for name, old, new in differences:
+        raise ValueError(f"{folder.path} holds rows with {name}={old!r}, not {name}={new!r}: {REMEDY}")
+    what = "of another graph" if found.get("graph") != wanted["graph"] else "of other nodes or parameters"
+    raise ValueError(f"{folder.path} holds rows {what}: {REMEDY}")
+
+
+def _write_shard(shard: Shard, block: Block) -> None:
+    """Write a shard under another name, then rename it. If another process was faster, its shard is as good."""
+    folder = Path(shard.folder)
+    part = folder / f".part-{secrets.token_hex(8)}-{os.getpid()}@{_host()}"
+    details = {"job": shard._job, "first": shard.first, "last": shard.last}
+    with errors_name(shard.path):
+        try:
+            write_folder(part, SHARD_KIND, VERSION, Content(details, block._asdict(), {}, {}))
+            try:
+                part.rename(shard.path)
+            except OSError:
+                if not shard.done:
+                    raise
+        finally:
+            if part.exists():
+                shutil.rmtree(part, ignore_errors=True)
+        sync_folder(folder)
+
+
+def _remove_parts(folder: Path) -> None:
+    """Remove what processes that were killed have left: those of this machine at once, all others after a day."""
+    host = _host()
+    for entry in folder.iterdir():
+        found = PART.fullmatch(entry.name)
+        if found is None:
+            continue
+        with suppress(OSError):
+            is_old = time.time() - entry.lstat().st_mtime > ABANDONED_AFTER
+            if is_old or (found[2] == host and not _is_alive(int(found[1]))):
+                shutil.rmtree(entry, ignore_errors=True)
+
+
+def _host() -> str:
+    return re.sub(r"[^\w.-]", "_", socket.gethostname())
+
+
+def _is_alive(pid: int) -> bool:
+    if os.name != "posix":
+        return True  # elsewhere, to ask is to kill
+    try:
+        os.kill(pid, 0)
+    except ProcessLookupError:
+        return False
+    except OSError:  # it belongs to somebody else
+        pass
+    return True

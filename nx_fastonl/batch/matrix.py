@@ -1,0 +1,397 @@
+"""Matrices on disk, in shards: `SavedMatrix` and `open_matrix`."""
+
+from __future__ import annotations
+
+import os
+import threading
+from collections import OrderedDict
+from collections.abc import Hashable, Iterable, Iterator, Sequence
+from functools import cached_property
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import networkx as nx
+import numpy as np
+from numpy.typing import NDArray
+
+from nx_fastonl._lib.checks import shortened
+from nx_fastonl._lib.folders import DamagedError, Folder, open_folder
+from nx_fastonl.batch.rows import Block, csr_of
+from nx_fastonl.graph.names import ArrayNames, finder_of
+from nx_fastonl.graph.storage import stored_names
+
+if TYPE_CHECKING:
+    from scipy import sparse
+
+__all__ = ["MatrixLayout", "SavedMatrix", "open_matrix", "open_shard", "shard_name"]
+
+KIND, SHARD_KIND = "nx_fastonl matrix", "nx_fastonl rows"
+VERSION = 1
+# Shards that are mapped at once: the system allows some 65,000 maps, and a shard takes four.
+OPEN_SHARDS = 1024
+
+
+class MatrixLayout(NamedTuple):
+    """How the rows of a matrix are cut into shards."""
+
+    n_rows: int
+    n_columns: int
+    rows_per_shard: int
+
+    @property
+    def starts(self) -> range:
+        """The first row of each shard."""
+        return range(0, self.n_rows, self.rows_per_shard)
+
+    def last(self, first: int) -> int:
+        """The row after those of the shard that begins with `first`."""
+        return min(first + self.rows_per_shard, self.n_rows)
+
+
+def shard_name(first: int, last: int) -> str:
+    """The name of the folder of a shard. It exists once the shard is complete."""
+    return f"rows-{first:012d}-{last:012d}"
+
+
+def open_shard(path: Path, job: str, first: int, last: int, n_columns: int) -> Block:
+    """Map a shard to memory, and check that nothing in it leads outside of an array."""
+    folder = open_folder(path, SHARD_KIND, VERSION)
+    details, arrays = folder.content.details, folder.content.arrays
+    if details.get("job") != job:
+        raise ValueError(f"{path} belongs to rows with other parameters than those of its folder: remove it")
+    try:
+        block = Block(arrays["offsets"], arrays["columns"], arrays["values"], arrays["errors"])
+        _check_block(block, last - first, n_columns)
+    except (KeyError, ValueError) as error:
+        raise DamagedError(path, f"its arrays do not fit together ({error})") from error
+    return block
+
+
+def _check_block(block: Block, n_rows: int, n_columns: int) -> None:
+    offsets, columns, values, errors = block
+    for name, array, kind in zip(block._fields, block, ("i8", "i4", "f", "f8"), strict=True):
+        if array.ndim != 1 or (not array.dtype.str.endswith(kind) and array.dtype.kind != kind):
+            raise ValueError(f"{name} has {array.dtype} of shape {array.shape}")
+    if len(offsets) != n_rows + 1 or len(errors) != n_rows or len(columns) != len(values):
+        raise ValueError(f"{len(offsets)} offsets, {len(errors)} errors, {len(columns)} columns, {len(values)} values")
+    if offsets[0] != 0 or offsets[-1] != len(columns) or (offsets[1:] < offsets[:-1]).any():
+        raise ValueError("the offsets do not rise from 0 to their end")
+    if len(columns) and not (columns.min() >= 0 and columns.max() < n_columns):
+        raise ValueError("there are columns that the matrix does not have")
+
+
+class SavedMatrix:
+    """Rows that `ppr_matrix` or `kernel_matrix` has written to a folder. They stay on disk until they are asked for.
+
+    Made by `open_matrix`. Several threads may use it.
+
+    Attributes
+    ----------
+    path : pathlib.Path
+        The folder.
+    shape : tuple of int
+        The numbers of rows and columns.
+    dtype : numpy.dtype
+        The type of the values.
+    nodes : sequence
+        The nodes that columns belong to, in their order.
+    parameters : dict
+        What the rows were computed with, such as ``{"function": "ppr_matrix", "alpha": 0.85, ...}``.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> import networkx as nx
+    >>> import nx_fastonl as fo
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     P = fo.ppr_matrix(nx.karate_club_graph(), top_k=3, out=f"{folder}/rows")
+    ...     P
+    ...     list(P.row(22)), P.rows([22, 0]).shape, P[10:].shape
+    <SavedMatrix of 34 rows and 34 columns, by ppr_matrix>
+    ([33, 22, 32], (2, 34), (24, 34))
+    """
+
+    def __init__(self, folder: Folder) -> None:
+        details = folder.content.details
+        try:
+            self.layout = MatrixLayout(*details["shape"], details["rows_per_shard"])
+            self.dtype = np.dtype(details["dtype"])
+            self.parameters: dict[str, Any] = {"function": details["function"], **details["parameters"]}
+            if not all(type(number) is int for number in self.layout) or min(self.layout[1:]) < 1 or self.layout[0] < 0:
+                raise ValueError(f"{self.layout}")
+            sources = folder.content.arrays.get("sources")
+            if sources is not None and sources.shape != (self.layout.n_rows,):
+                raise ValueError(f"{len(sources)} sources")
+        except (KeyError, TypeError, ValueError) as error:
+            raise DamagedError(folder.path, f"its manifest does not fit together ({error})") from error
+        self.path = folder.path
+        self.shape = (self.layout.n_rows, self.layout.n_columns)
+        self.nodes: Sequence[Hashable] = stored_names(folder, self.layout.n_columns)
+        self._find, _ = finder_of(self.nodes)
+        self._sources, self._job = sources, folder.fingerprint
+        self._shards: OrderedDict[int, Block] = OrderedDict()
+        self._lock = threading.Lock()
+
+    def __len__(self) -> int:
+        return self.layout.n_rows
+
+    def __repr__(self) -> str:
+        rows, columns = self.shape
+        return f"<SavedMatrix of {rows:,} rows and {columns:,} columns, by {self.parameters['function']}>"
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return open_matrix, (str(self.path),)
+
+    def row(self, node: Hashable) -> dict[Hashable, float]:
+        """The row of a node.
+
+        Parameters
+        ----------
+        node : node
+            One of the sources.
+
+        Returns
+        -------
+        dict
+            ``{node: value}``, the largest value first.
+
+        Raises
+        ------
+        networkx.NodeNotFound
+            If the matrix has no row of this node.
+
+        Examples
+        --------
+        See `SavedMatrix`.
+        """
+        first, block = self._shard_of(i := self._position(node))
+        columns, values = _row(block, i - first)
+        order = np.argsort(-values, kind="stable")
+        return dict(zip(self._names(columns[order]), values[order].tolist(), strict=True))
+
+    def error(self, node: Hashable) -> float:
+        """A bound on the error of the row of a node, before `top_k` cut it: of ``ppr_matrix`` in the L1 norm, of
+        ``kernel_matrix`` of each value.
+
+        Parameters
+        ----------
+        node : node
+            One of the sources.
+
+        Returns
+        -------
+        float
+
+        Raises
+        ------
+        networkx.NodeNotFound
+            If the matrix has no row of this node.
+
+        Examples
+        --------
+        >>> import tempfile
+        >>> import networkx as nx
+        >>> import nx_fastonl as fo
+        >>> with tempfile.TemporaryDirectory() as folder:
+        ...     P = fo.ppr_matrix(nx.karate_club_graph(), tol=1e-8, out=f"{folder}/rows")
+        ...     P.error(22) <= 1e-8
+        True
+        """
+        first, block = self._shard_of(i := self._position(node))
+        return float(block.errors[i - first])
+
+    def rows(self, nodes: Iterable[Hashable]) -> sparse.csr_array:
+        """The rows of several nodes.
+
+        Parameters
+        ----------
+        nodes : iterable of nodes
+            Sources, in any order; one may come more than once.
+
+        Returns
+        -------
+        scipy.sparse.csr_array
+            Row i belongs to the i-th of them.
+
+        Raises
+        ------
+        networkx.NodeNotFound
+            If the matrix has no row of a node.
+
+        Examples
+        --------
+        See `SavedMatrix`.
+        """
+        return self[np.array([self._position(node) for node in nodes], dtype=np.int64)]
+
+    def __getitem__(self, rows: slice | Sequence[int] | NDArray[np.integer]) -> sparse.csr_array:
+        """Rows by their number: a slice, or a collection of numbers."""
+        if isinstance(rows, slice):
+            numbers = np.arange(*rows.indices(len(self)))
+        else:
+            numbers = np.asarray(rows)
+            if numbers.size == 0:
+                numbers = numbers.astype(np.int64)
+            if numbers.ndim != 1 or numbers.dtype.kind not in "iu":
+                raise TypeError(
+                    f"rows are taken by a slice or a list of their numbers, as in matrix[3:5]; got {shortened(rows)}. "
+                    "matrix.row(node) and matrix.rows(nodes) take nodes"
+                )
+            outside = (numbers < -len(self)) | (numbers >= len(self))
+            if outside.any():
+                raise IndexError(f"row {numbers[outside.argmax()]} of a matrix with {len(self)} rows")
+            numbers = np.where(numbers < 0, numbers + len(self), numbers).astype(np.int64)
+        return csr_of(list(self._blocks(numbers)), self.shape[1], self.dtype.name)
+
+    def shards(self) -> Iterator[tuple[Sequence[Hashable], sparse.csr_array]]:
+        """All rows, one shard after another, each with the nodes that its rows belong to. They are not copied.
+
+        Yields
+        ------
+        nodes : sequence
+            Of the rows.
+        rows : scipy.sparse.csr_array
+            To be read only.
+
+        Examples
+        --------
+        >>> import tempfile
+        >>> import networkx as nx
+        >>> import nx_fastonl as fo
+        >>> with tempfile.TemporaryDirectory() as folder:
+        ...     P = fo.ppr_matrix(nx.karate_club_graph(), top_k=3, out=f"{folder}/rows", rows_per_shard=20)
+        ...     [(len(nodes), rows.shape) for nodes, rows in P.shards()]
+        [(20, (20, 34)), (14, (14, 34))]
+        """
+        from scipy import sparse
+
+        for first in self.layout.starts:
+            last = self.layout.last(first)
+            block = self._open(first)
+            rows = sparse.csr_array((block.values, block.columns, block.offsets), shape=(last - first, self.shape[1]))
+            sources = np.arange(first, last) if self._sources is None else self._sources[first:last]
+            yield self._names(sources), rows
+
+    def to_scipy(self) -> sparse.csr_array:
+        """The whole matrix, in memory.
+
+        Returns
+        -------
+        scipy.sparse.csr_array
+
+        Examples
+        --------
+        >>> import tempfile
+        >>> import networkx as nx
+        >>> import nx_fastonl as fo
+        >>> with tempfile.TemporaryDirectory() as folder:
+        ...     fo.ppr_matrix(nx.karate_club_graph(), top_k=3, out=f"{folder}/rows").to_scipy().nnz
+        102
+        """
+        return csr_of([self._open(first) for first in self.layout.starts], self.shape[1], self.dtype.name)
+
+    def _position(self, node: Hashable) -> int:
+        u = self._find(node)
+        if u is not None and self._sources is None:
+            return u
+        if u is not None:
+            values, order = self._sorted_sources
+            at = int(np.searchsorted(values, u))
+            if at < len(values) and values[at] == u:
+                return int(order[at])
+        raise nx.NodeNotFound(f"the matrix has no row of {shortened(node)}")
+
+    @cached_property
+    def _sorted_sources(self) -> tuple[NDArray[np.int32], NDArray[np.intp]]:
+        sources = np.asarray(self._sources)
+        order = np.argsort(sources, kind="stable")
+        return sources[order], order
+
+    def _names(self, columns: NDArray[np.integer]) -> Sequence[Hashable]:
+        if isinstance(self.nodes, range):
+            return columns.tolist()
+        if isinstance(self.nodes, ArrayNames):
+            return self.nodes.at(columns)
+        return [self.nodes[u] for u in columns.tolist()]
+
+    def _shard_of(self, i: int) -> tuple[int, Block]:
+        """The shard that holds row i, and its first row."""
+        first = i - i % self.layout.rows_per_shard
+        return first, self._open(first)
+
+    def _open(self, first: int) -> Block:
+        with self._lock:
+            block = self._shards.get(first)
+            if block is not None:
+                self._shards.move_to_end(first)
+                return block
+        last = self.layout.last(first)
+        block = open_shard(self.path / shard_name(first, last), self._job, first, last, self.shape[1])
+        with self._lock:
+            self._shards[first] = block
+            while len(self._shards) > OPEN_SHARDS:
+                self._shards.popitem(last=False)
+        return block
+
+    def _blocks(self, numbers: NDArray[np.int64]) -> Iterator[Block]:
+        """Copies of these rows, those that follow each other within a shard together."""
+        shard = numbers // self.layout.rows_per_shard
+        ends = np.flatnonzero((np.diff(numbers) != 1) | (np.diff(shard) != 0)) + 1
+        for part in np.split(numbers, ends) if len(numbers) else ():
+            first, block = self._shard_of(int(part[0]))
+            offsets = block.offsets[part[0] - first : part[-1] - first + 2]
+            values = slice(int(offsets[0]), int(offsets[-1]))
+            errors = block.errors[part[0] - first : part[-1] - first + 1]
+            yield Block(offsets - offsets[0], block.columns[values], block.values[values], errors)
+
+
+def _row(block: Block, i: int) -> tuple[NDArray[np.int32], NDArray[np.floating[Any]]]:
+    part = slice(int(block.offsets[i]), int(block.offsets[i + 1]))
+    return block.columns[part], block.values[part]
+
+
+def open_matrix(path: str | os.PathLike[str]) -> SavedMatrix:
+    """Open a folder to which `ppr_matrix` or `kernel_matrix` has written all rows.
+
+    Parameters
+    ----------
+    path : path-like
+        What was passed as `out`.
+
+    Returns
+    -------
+    SavedMatrix
+        The rows, mapped to memory.
+
+    Raises
+    ------
+    FileNotFoundError
+        If there is no such folder.
+    ValueError
+        If the folder holds something else, is damaged, or does not have all shards yet.
+
+    See Also
+    --------
+    ppr_matrix, kernel_matrix
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> import networkx as nx
+    >>> import nx_fastonl as fo
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     _ = fo.ppr_matrix(nx.karate_club_graph(), top_k=3, out=f"{folder}/rows")
+    ...     list(fo.open_matrix(f"{folder}/rows").row(22))
+    [33, 22, 32]
+    """
+    folder = open_folder(Path(path), KIND, VERSION)
+    matrix = SavedMatrix(folder)
+    there = {entry.name for entry in os.scandir(path)}
+    starts = matrix.layout.starts
+    missing = [first for first in starts if shard_name(first, matrix.layout.last(first)) not in there]
+    if missing:
+        raise ValueError(
+            f"{path} is not complete: {len(missing):,} of {len(starts):,} shards are missing, the first with row "
+            f"{missing[0]:,}. The call that has begun it computes what is missing"
+        )
+    return matrix
