@@ -1,4 +1,4 @@
-"""One PageRank vector and many: this package against its peers, in one process, at equal error.
+"""One PageRank vector: this package against its peers, in one process, at equal error.
 
     python -m tests.benchmarks.bench_pagerank [graph ...]
     python -m tests.benchmarks.bench_pagerank --record
@@ -166,18 +166,6 @@ def conversion(graphs: dict[str, CSRGraph], sources: dict[str, list[int]]) -> Ta
     return table
 
 
-def batch(graphs: dict[str, CSRGraph], sources: dict[str, list[int]]) -> Table:
-    """`ppr_matrix` of 200 sources, wall time."""
-    table = Table("pagerank-threads", "graph", "epsilon", "1 thread, ms", "2 threads, ms", "1 thread / 2 threads")
-    for name, graph in graphs.items():
-        for epsilon in (1e-5, 1e-6):
-            vectors = partial(fo.ppr_matrix, graph, sources[name], epsilon=epsilon, top_k=32)
-            threads = {n_jobs: partial(vectors, n_jobs=n_jobs) for n_jobs in (2, 1)}
-            times = best_times(threads, 9, clock=time.perf_counter)
-            table.add(name, epsilon, times[1] * 1e3, times[2] * 1e3, times[1] / times[2])
-    return table
-
-
 def everywhere(graphs: dict[str, CSRGraph], sources: dict[str, list[int]]) -> Table:
     """A reset over all nodes: arrays in and out on one thread and on two, a dict in and out, and igraph; wall time."""
     del sources
@@ -293,7 +281,7 @@ def main() -> None:
     sources = {
         name: np.random.default_rng(0).choice(len(graph), 200, replace=False).tolist() for name, graph in graphs.items()
     }
-    for benchmark in (local, certified, top_ten, everywhere, directed, conversion, batch):
+    for benchmark in (local, certified, top_ten, everywhere, directed, conversion):
         table = benchmark(graphs, sources)
         if arguments.record:
             table.record()
