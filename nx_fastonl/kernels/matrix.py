@@ -96,7 +96,8 @@ class KernelRows(PushedRows):
         while block.n_rows < len(sources):
             if kernel.g == 0.0:
                 rest = sources[block.n_rows :]
-                with self.workspace() as work:
+                # A certificate writes its roundings to where thresholds stand.
+                with self.workspace(plain=with_errors) as work:
                     kernel_rows(self.system.view, kernel.scaling, work, block, rest, plan, kernel.a, certifier)
             if block.n_rows < len(sources):
                 self._add_slowly(block, int(sources[block.n_rows]), cancelled, with_errors)

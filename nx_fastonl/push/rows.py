@@ -79,11 +79,11 @@ class PushedRows(MatrixRows):
         """An empty block for so many rows."""
         return RowBlock(n_rows, n_rows * min(self.top_k or VALUES_PER_ROW, len(self.graph)))
 
-    def workspace(self) -> Lease[Workspace]:
-        """Scratch memory, with thresholds where that pays."""
+    def workspace(self, *, plain: bool = False) -> Lease[Workspace]:
+        """Scratch memory, with thresholds where that pays, unless it has to be `plain`."""
         # A push that may end early, or changes epsilon, would not leave thresholds as they were.
-        is_plain = self.mass_tolerance is None and self.max_operations == UNLIMITED
-        if is_plain and NODES_PER_SOURCE * len(self) >= len(self.graph):
+        is_kept = self.mass_tolerance is None and self.max_operations == UNLIMITED
+        if is_kept and not plain and NODES_PER_SOURCE * len(self) >= len(self.graph):
             return self._workspaces.lease(self._workspace_with_thresholds, len(self.graph))
         lease: Any = self.graph.scratch(Workspace)
         return lease

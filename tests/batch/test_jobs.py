@@ -1,0 +1,383 @@
+"""Jobs that write rows to a folder, and what reads them."""
+
+import os
+import pickle
+import re
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import networkx as nx
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+import nx_fastonl as fo
+from nx_fastonl.batch import jobs
+from nx_fastonl.batch.matrix import shard_name
+from nx_fastonl.push.matrix import PageRankRows, plan_rows
+
+ROOT = Path(__file__).resolve().parents[2]
+
+
+@pytest.fixture
+def out(tmp_path):
+    return tmp_path / "rows"
+
+
+@pytest.fixture
+def made(monkeypatch):
+    """The rows that are computed, by their first and last."""
+    blocks = []
+
+    def block(self, first, last, cancelled, **options):
+        blocks.append((first, last))
+        return original(self, first, last, cancelled, **options)
+
+    original = PageRankRows.block
+    monkeypatch.setattr(PageRankRows, "block", block)
+    return blocks
+
+
+def same(A, B):
+    return A.shape == B.shape and A.dtype == B.dtype and (A != B).nnz == 0 and (A.indptr == B.indptr).all()
+
+
+def shards_in(folder):
+    return sorted(path.name for path in folder.iterdir() if path.name.startswith("rows-"))
+
+
+class TestWriting:
+    @pytest.mark.parametrize("n_jobs", [None, 2])
+    @pytest.mark.parametrize("parameters", [{"top_k": 3}, {"tol": 1e-6}, {"sources": [5, 0, 5], "dtype": "float32"}])
+    def test_the_same_rows_as_in_memory(self, karate, out, parameters, n_jobs):
+        saved = fo.ppr_matrix(karate, out=out, rows_per_shard=7, n_jobs=n_jobs, **parameters)
+        assert same(saved.to_scipy(), fo.ppr_matrix(karate, **parameters))
+        assert same(fo.open_matrix(out).to_scipy(), saved.to_scipy())
+        assert len(shards_in(out)) == -(-len(saved) // 7)
+
+    @pytest.mark.parametrize(
+        "parameters",
+        [
+            {"kernel": "K1"},
+            {"kernel": "K6", "top_k": 4},
+            {"kernel": "K4", "S": np.arange(1.0, 35.0), "epsilon": 1e-3},
+            {"kernel": "K2", "smoothness": 1e-4},
+            {"kernel": "K4", "beta": 0.3},
+            {"lam": 5, "nodes": [3, 1]},
+        ],
+    )
+    def test_kernels(self, karate, out, parameters):
+        saved = fo.kernel_matrix(karate, out=out, rows_per_shard=9, **parameters)
+        assert same(saved.to_scipy(), fo.kernel_matrix(karate, **parameters))
+        exact = fo.kernel_matrix(karate, exact=True, **{k: v for k, v in parameters.items() if k != "top_k"})
+        nodes = parameters.get("nodes", list(karate))
+        for i, node in enumerate(nodes):
+            for column, value in saved.row(node).items():
+                assert abs(value - exact[i, column]) <= saved.error(node) + 1e-9
+
+    def test_only_what_is_missing_is_computed(self, karate, out, made):
+        first = fo.ppr_matrix(karate, out=out, rows_per_shard=10)
+        assert made == [(0, 10), (10, 20), (20, 30), (30, 34)]
+        del made[:]
+        shutil.rmtree(out / shard_name(10, 20))
+        with pytest.raises(ValueError, match=r"is not complete: 1 of 4 shards are missing, the first with row 10\."):
+            fo.open_matrix(out)
+        again = fo.ppr_matrix(karate, out=out)  # with the shards that the folder has
+        assert made == [(10, 20)]
+        assert same(again.to_scipy(), first.to_scipy())
+
+    @pytest.mark.parametrize(
+        ("change", "message"),
+        [
+            ({"top_k": 5}, "holds rows with top_k=4, not top_k=5"),
+            ({"alpha": 0.9}, "holds rows with alpha=0.85, not alpha=0.9"),
+            ({"epsilon": 1e-3}, "holds rows with epsilon=0.0001, not epsilon=0.001"),
+            ({"tol": 1e-3}, "holds rows with epsilon=0.0001, not epsilon=None"),
+            ({"dtype": "float32"}, "holds rows with dtype='float64', not dtype='float32'"),
+            ({"sources": [2, 1]}, "holds rows of other nodes or parameters"),
+            ({"sources": None}, "holds rows of other nodes or parameters"),
+            ({"weight": None}, "holds rows of another graph"),
+            ({"rows_per_shard": 2}, "has shards of 1 rows, not 2"),
+        ],
+    )
+    def test_other_rows_are_refused(self, karate, out, change, message, made):
+        call = {"sources": [1, 2], "epsilon": 1e-4, "top_k": 4}
+        fo.ppr_matrix(karate, out=out, **call)
+        before = sorted(out.rglob("*"))
+        del made[:]
+        with pytest.raises(ValueError, match=message) as caught:
+            fo.ppr_matrix(karate, out=out, **{**call, **change})
+        assert "name another folder, or remove this one" in str(caught.value)
+        assert made == []
+        assert sorted(out.rglob("*")) == before
+
+    def test_another_function(self, karate, out):
+        fo.ppr_matrix(karate, out=out)
+        with pytest.raises(ValueError, match="function='ppr_matrix', not function='kernel_matrix'"):
+            fo.kernel_matrix(karate, out=out)
+
+    def test_other_folders_are_left_alone(self, karate, tmp_path):
+        (tmp_path / "notes.txt").write_text("mine")
+        with pytest.raises(FileExistsError, match=r"has other files, such as notes\.txt"):
+            fo.ppr_matrix(karate, out=tmp_path)
+        with pytest.raises(FileNotFoundError, match="there is no folder"):
+            fo.ppr_matrix(karate, out=tmp_path / "missing" / "rows")
+        fo.CSRGraph.from_networkx(karate).save(tmp_path / "graph")
+        with pytest.raises(ValueError, match="holds 'nx_fastonl graph', expected 'nx_fastonl matrix'"):
+            fo.ppr_matrix(karate, out=tmp_path / "graph")
+
+    @pytest.mark.parametrize("n_jobs", [None, 2])
+    def test_an_interrupt_leaves_whole_shards(self, karate, out, monkeypatch, n_jobs):
+        original = PageRankRows.block
+
+        def interrupted(self, first, last, cancelled, **options):
+            if first >= 20:
+                raise KeyboardInterrupt
+            return original(self, first, last, cancelled, **options)
+
+        with monkeypatch.context() as patch:
+            patch.setattr(PageRankRows, "block", interrupted)
+            with pytest.raises(KeyboardInterrupt):
+                fo.ppr_matrix(karate, out=out, rows_per_shard=5, n_jobs=n_jobs)
+        assert 0 < len(shards_in(out)) <= 4
+        assert same(fo.ppr_matrix(karate, out=out).to_scipy(), fo.ppr_matrix(karate))
+
+    def test_a_shard_that_another_process_was_faster_to_write(self, karate, out, monkeypatch):
+        rename = Path.rename
+
+        def raced(self, target):
+            shutil.copytree(self, target)
+            return rename(self, target)
+
+        monkeypatch.setattr(Path, "rename", raced)
+        saved = fo.ppr_matrix(karate, out=out, rows_per_shard=20)
+        assert same(saved.to_scipy(), fo.ppr_matrix(karate))
+        assert not list(out.glob(".part-*"))
+
+    def test_what_killed_processes_left_is_removed(self, karate, out):
+        fo.ppr_matrix(karate, out=out)
+        ended = subprocess.Popen([sys.executable, "-c", ""])
+        ended.wait()
+        here = jobs._host()
+        owners = [(ended.pid, here), (ended.pid, "elsewhere"), (os.getpid(), here)]
+        parts = [out / f".part-{'0' * 16}-{pid}@{host}" for pid, host in owners]
+        for part in parts:
+            part.mkdir()
+        fo.ppr_matrix(karate, out=out)
+        assert [part.exists() for part in parts] == [os.name != "posix", True, True]
+        os.utime(parts[1], (0, 0))
+        fo.ppr_matrix(karate, out=out)
+        assert not parts[1].exists()
+
+    def test_no_rows(self, karate, out):
+        saved = fo.ppr_matrix(karate, [], out=out)
+        assert saved.shape == (0, 34)
+        assert list(saved.shards()) == []
+        assert same(saved.to_scipy(), fo.ppr_matrix(karate, []))
+
+    def test_options_that_need_a_folder(self, karate, out):
+        with pytest.raises(ValueError, match="rows_per_shard=3 is for rows that are written to a folder"):
+            fo.ppr_matrix(karate, rows_per_shard=3)
+        with pytest.raises(ValueError, match="rows_per_shard must be at least 1, got 0"):
+            fo.ppr_matrix(karate, out=out, rows_per_shard=0)
+        assert not out.exists()
+        with pytest.raises(ValueError, match=r"with exact=True .* and out has no meaning"):
+            fo.kernel_matrix(karate, exact=True, out=out)
+
+    def test_progress(self, karate, out, capsys):
+        pytest.importorskip("tqdm")
+        fo.ppr_matrix(karate, out=out, progress=True)
+        assert "34/34" in capsys.readouterr().err
+
+    def test_default_shards(self):
+        def size(n, **parameters):
+            graph = fo.CSRGraph.from_edges(np.arange(n - 1), np.arange(1, n))
+            return jobs._default_size(plan_rows(graph, **parameters))
+
+        assert size(10) == 1
+        assert size(64 * 50) == 50
+        assert size(64 * 5000) == 4096
+        assert size(64 * 5000, top_k=2) == 5000
+        assert size(10, top_k=10**30) == 1
+
+
+class TestShards:
+    def test_tasks_are_small_and_run_anywhere(self, karate, out, tmp_path, made):
+        fo.CSRGraph.from_networkx(karate).save(tmp_path / "graph")
+        graph = fo.CSRGraph.open(tmp_path / "graph")
+        tasks = fo.shards(fo.ppr_matrix, graph, list(karate) * 1000, top_k=3, out=out)
+        assert made == []
+        sent = [pickle.dumps(task) for task in tasks]
+        assert max(map(len, sent)) < 1000
+        for content in sent[::-1]:
+            task = pickle.loads(content)
+            assert not task.done
+            task.run()
+            assert task.done
+        n_made = len(made)
+        tasks[0].run()
+        assert len(made) == n_made == len(tasks)
+        assert same(fo.open_matrix(out).to_scipy(), fo.ppr_matrix(graph, list(karate) * 1000, top_k=3))
+
+    def test_another_graph_is_refused(self, karate, out, tmp_path):
+        path = tmp_path / "graph"
+        fo.CSRGraph.from_networkx(karate).save(path)
+        tasks = fo.shards(fo.ppr_matrix, fo.CSRGraph.open(path), out=out)
+        fo.CSRGraph.from_networkx(nx.path_graph(34)).save(path)
+        with pytest.raises(ValueError, match="holds another graph than when this task was made: its fingerprint is"):
+            tasks[0].run()
+        assert shards_in(out) == []
+
+    def test_another_job_is_refused(self, karate, out, tmp_path):
+        path = tmp_path / "graph"
+        fo.CSRGraph.from_networkx(karate).save(path)
+        tasks = fo.shards(fo.ppr_matrix, fo.CSRGraph.open(path), out=out)
+        shutil.rmtree(out)
+        fo.ppr_matrix(karate, out=out, top_k=1)
+        shutil.rmtree(tasks[0].path)
+        with pytest.raises(ValueError, match="holds other rows than when this task was made"):
+            tasks[0].run()
+
+    def test_a_graph_without_a_folder_is_saved_first(self, karate, out):
+        with pytest.warns(
+            UserWarning, match=rf"it is saved to {re.escape(str(out / 'graph'))}\. Save it once with CSRGraph"
+        ):
+            tasks = fo.shards(fo.ppr_matrix, karate, out=out)
+        assert fo.shards(fo.ppr_matrix, karate, out=out) == tasks  # it is saved once, and so there is one warning
+        tasks[0].run()
+        assert same(fo.ppr_matrix(karate, out=out).to_scipy(), fo.ppr_matrix(karate))
+        assert not (out / "graph").exists()
+
+    def test_other_functions(self, karate, out):
+        with pytest.raises(TypeError, match="shards takes ppr_matrix or kernel_matrix, got <function"):
+            fo.shards(fo.fifo_push, karate, 0, out=out)
+
+    def test_parts(self, karate, out):
+        rows = plan_rows(karate)
+        assert [jobs.write_part(rows, out, (i, 3), None, False) for i in (2, 1, 1)] == [(11, 34), (23, 34), (23, 34)]
+        assert jobs.write_part(rows, out, (3, 3), 2, False) == (34, 34)
+        assert same(fo.open_matrix(out).to_scipy(), fo.ppr_matrix(karate))
+
+
+NAMES = {
+    "range": range(30),
+    "another range": range(5, 35),
+    "integers": [7 * i % 31 for i in range(30)],
+    "texts": [f"node {i}" for i in range(30)],
+    "mixed": [(i, "b") if i % 2 else i for i in range(30)],
+}
+
+
+class TestSavedMatrix:
+    @pytest.mark.parametrize("names", NAMES.values(), ids=NAMES)
+    def test_rows_by_node(self, names, out):
+        names = list(names)
+        G = nx.relabel_nodes(nx.gnp_random_graph(30, 0.2, seed=1), dict(enumerate(names)))
+        sources = names[::-2]
+        saved = fo.ppr_matrix(G, sources, top_k=6, out=out, rows_per_shard=4)
+        P = fo.ppr_matrix(G, sources, top_k=6)
+        assert list(saved.nodes) == list(G)
+        for i, node in enumerate(sources):
+            expected = dict(zip([list(G)[j] for j in P[[i]].indices], P[[i]].data.tolist(), strict=True))
+            row = saved.row(node)
+            assert row == expected
+            assert list(row.values()) == sorted(row.values(), reverse=True)
+        assert same(saved.rows(sources[3:0:-1]), P[[3, 2, 1]])
+        found = [node for nodes, _ in saved.shards() for node in nodes]
+        assert found == sources
+        for node in (names[0], "nobody", [1]):
+            with pytest.raises(nx.NodeNotFound, match="the matrix has no row of"):
+                saved.row(node)
+
+    @given(st.data())
+    def test_slices_are_those_of_scipy(self, data):
+        saved, P = self.matrix()
+        part = data.draw(st.slices(34) | st.lists(st.integers(-34, 33)))
+        expected = P[np.arange(34)[part]] if part != [] else P[:0]
+        assert same(saved[part], expected)
+
+    _kept = None
+
+    def matrix(self):
+        if TestSavedMatrix._kept is None:
+            import tempfile
+
+            folder = tempfile.TemporaryDirectory()
+            G = nx.karate_club_graph()
+            saved = fo.ppr_matrix(G, top_k=4, out=Path(folder.name) / "rows", rows_per_shard=5)
+            TestSavedMatrix._kept = folder, saved, fo.ppr_matrix(G, top_k=4)
+        return TestSavedMatrix._kept[1:]
+
+    def test_wrong_rows(self, karate, out):
+        saved = fo.ppr_matrix(karate, out=out)
+        with pytest.raises(IndexError, match="row 34 of a matrix with 34 rows"):
+            saved[[0, 34]]
+        for wrong in (3, "Mr. Hi", [0.5], [[1]]):
+            with pytest.raises(TypeError, match="rows are taken by a slice or a list of their numbers"):
+                saved[wrong]
+
+    def test_what_it_says_of_itself(self, karate, out):
+        saved = fo.ppr_matrix(karate, [1, 2], alpha=0.7, tol=1e-3, top_k=5, dtype="float32", out=out)
+        assert repr(saved) == "<SavedMatrix of 2 rows and 34 columns, by ppr_matrix>"
+        assert saved.parameters == {"function": "ppr_matrix", "alpha": 0.7, "epsilon": None, "tol": 1e-3, "top_k": 5}
+        assert (len(saved), saved.shape, saved.dtype, saved.path) == (2, (2, 34), np.float32, out)
+        again = pickle.loads(pickle.dumps(saved))
+        assert again.row(1) == saved.row(1)
+
+    def test_few_shards_are_mapped_at_once(self, karate, out, monkeypatch):
+        monkeypatch.setattr("nx_fastonl.batch.matrix.OPEN_SHARDS", 3)
+        saved = fo.ppr_matrix(karate, out=out, rows_per_shard=2)
+        assert same(saved.to_scipy(), fo.ppr_matrix(karate))
+        assert len(saved._shards) == 3
+
+    @pytest.mark.parametrize("array", ["offsets", "columns", "values", "errors"])
+    def test_damaged_shards(self, karate, out, array):
+        fo.ppr_matrix(karate, out=out, rows_per_shard=34)
+        (file,) = (out / shard_name(0, 34)).glob(f"{array}-*.npy")
+        content = bytearray(file.read_bytes())
+        saved = fo.open_matrix(out)
+        file.write_bytes(content[:-1])
+        with pytest.raises(ValueError, match="is damaged"):
+            saved.row(0)
+        if array in ("offsets", "columns"):
+            content[-1] ^= 0x80  # the sign of the last number
+            file.write_bytes(content)
+            with pytest.raises(ValueError, match="is damaged"):
+                saved.row(0)
+
+    def test_a_shard_of_another_job(self, karate, out, tmp_path):
+        fo.ppr_matrix(karate, out=out, rows_per_shard=34)
+        fo.ppr_matrix(karate, out=tmp_path / "other", rows_per_shard=34, top_k=1)
+        shutil.rmtree(out / shard_name(0, 34))
+        shutil.copytree(tmp_path / "other" / shard_name(0, 34), out / shard_name(0, 34))
+        with pytest.raises(ValueError, match="belongs to rows with other parameters than those of its folder"):
+            fo.open_matrix(out).row(0)
+
+    def test_what_is_not_a_matrix(self, tmp_path):
+        with pytest.raises(FileNotFoundError, match="no such folder"):
+            fo.open_matrix(tmp_path / "missing")
+        with pytest.raises(FileNotFoundError, match=r"has no manifest\.json"):
+            fo.open_matrix(tmp_path)
+
+
+def test_the_command(tmp_path):
+    def run(*arguments):
+        command = [sys.executable, "-m", "nx_fastonl", *arguments]
+        environment = {**os.environ, "PYTHONPATH": str(ROOT)}
+        return subprocess.run(command, cwd=tmp_path, env=environment, capture_output=True, text=True, check=False)
+
+    assert run("example").returncode == 0
+    assert run("convert", "friends.csv", "graph").returncode == 0
+    first = run("ppr-matrix", "graph", "--out", "rows", "--top", "3", "--shard", "1/2")
+    assert (first.returncode, first.stdout) == (0, "rows\n")
+    assert first.stderr == "34 nodes, 78 edges; 17 of 34 shards are complete\n"
+    second = run("ppr-matrix", "graph", "--out", "rows", "--top", "3", "--n-jobs", "2", "--json")
+    assert '"done": 34' in second.stdout
+    graph = fo.CSRGraph.open(tmp_path / "graph")
+    assert same(fo.open_matrix(tmp_path / "rows").to_scipy(), fo.ppr_matrix(graph, top_k=3))
+    other = run("ppr-matrix", "graph", "--out", "rows", "--top", "4")
+    assert other.returncode == 1
+    assert "holds rows with top_k=3, not top_k=4" in other.stderr

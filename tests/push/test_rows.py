@@ -1,0 +1,129 @@
+"""Rows that are pushed, cut and packed in compiled code."""
+
+import networkx as nx
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+import nx_fastonl as fo
+from nx_fastonl.push import rows as pushed_rows
+from nx_fastonl.push.matrix import plan_rows
+from tests import oracles
+from tests.strategies import small_graphs
+
+RUNNING = np.zeros(1, dtype=np.uint8)
+GRAPHS = small_graphs() | small_graphs(directed=True)
+
+
+def all_rows(rows):
+    return rows.block(0, len(rows), RUNNING)
+
+
+def dense(block, n):
+    found = np.zeros((len(block.errors), n))
+    for i, (start, stop) in enumerate(zip(block.offsets, block.offsets[1:], strict=False)):
+        found[i, block.columns[start:stop]] = block.values[start:stop]
+    return found
+
+
+def exact_rows(G, alpha):
+    return np.array([oracles.pagerank(oracles.adjacency(G), row, alpha) for row in np.eye(len(G))])
+
+
+@given(GRAPHS, st.sampled_from([0.3, 0.85, 0.97]), st.sampled_from([0.3, 1e-2, 1e-4, 1e-7]))
+def test_every_row_is_within_its_bound(G, alpha, epsilon):
+    block = all_rows(plan_rows(G, alpha=alpha, epsilon=epsilon))
+    found, exact = dense(block, len(G)), exact_rows(G, alpha)
+    assert (np.abs(found - exact).sum(axis=1) <= block.errors + 1e-12).all()
+    assert (found >= 0.0).all()
+    assert (found.diagonal() > 0.0).all()  # each source was pushed, whatever epsilon is
+    if not G.is_directed():
+        # No residual is as large as its threshold, so no value is off by more than epsilon times the degree.
+        plain = fo.ppr_matrix(G, alpha=alpha, epsilon=epsilon, weight=None).toarray()
+        W = oracles.adjacency(G, weight=None)
+        exact = np.array([oracles.pagerank(W, row, alpha) for row in np.eye(len(G))])
+        neighbours = np.maximum((W > 0).sum(axis=1), 1)
+        connected = (W > 0).any(axis=1)
+        assert (np.abs(plain - exact)[connected] <= epsilon * neighbours + 1e-12).all()
+
+
+@given(GRAPHS, st.integers(1, 14))
+def test_the_largest_values_are_kept_and_ties_go_to_the_first_columns(G, k):
+    whole = fo.ppr_matrix(G, epsilon=1e-3)
+    cut = fo.ppr_matrix(G, epsilon=1e-3, top_k=k)
+    for i in range(len(G)):
+        row, kept = whole[[i]], cut[[i]]
+        order = np.lexsort((row.indices, -row.data))[:k]
+        expected = dict(zip(row.indices[order].tolist(), row.data[order].tolist(), strict=True))
+        assert dict(zip(kept.indices.tolist(), kept.data.tolist(), strict=True)) == expected
+        assert (np.diff(kept.indices) > 0).all()
+
+
+@pytest.mark.parametrize("n", [40, 300, 70_000])
+@pytest.mark.parametrize("top_k", [None, 1, 47, 48, 49, 200])
+def test_columns_ascend_in_rows_of_any_length(n, top_k):
+    """Short rows are sorted by insertion; longer ones by one byte after another, of which these n have one to three."""
+    rng = np.random.default_rng(n)
+    graph = fo.CSRGraph.from_edges(rng.integers(n, size=4 * n), rng.integers(n, size=4 * n), nodes=range(n))
+    rows = fo.ppr_matrix(graph, [0, n // 2, n - 1], epsilon=1e-4, top_k=top_k)
+    for i in range(3):
+        row = rows[[i]]
+        assert (np.diff(row.indices) > 0).all()
+        alone = fo.ppr_matrix(graph, [[0, n // 2, n - 1][i]], epsilon=1e-4).toarray()[0]
+        assert (row.data == alone[row.indices]).all()
+        if top_k is not None:
+            assert len(row.data) == min(top_k, np.count_nonzero(alone))
+            assert row.data.sum() == pytest.approx(np.sort(alone)[-top_k:].sum(), rel=1e-12)
+
+
+@pytest.mark.parametrize("epsilon", [1e-2, 1e-4, 1e-6])
+@pytest.mark.parametrize("directed", [False, True])
+def test_thresholds_known_in_advance_change_nothing(epsilon, directed, monkeypatch):
+    G = nx.gnp_random_graph(300, 0.03, seed=1, directed=directed)
+    for u, v in G.edges:
+        G[u][v]["weight"] = 0.1 + (u * v) % 7
+    hub = nx.star_graph(400)  # pushed once at least, though its threshold is above 1
+    for graph in (G, hub):
+        known = all_rows(plan_rows(graph, epsilon=epsilon))
+        with monkeypatch.context() as patch:
+            patch.setattr(pushed_rows, "NODES_PER_SOURCE", 0)
+            unknown = all_rows(plan_rows(graph, epsilon=epsilon))
+        for a, b in zip(known, unknown, strict=True):
+            assert a.tobytes() == b.tobytes()
+
+
+def test_rows_do_not_depend_on_blocks_or_on_rows_before_them():
+    G = nx.barabasi_albert_graph(200, 3, seed=1)
+    for parameters in ({"epsilon": 1e-4}, {"epsilon": 1e-7, "top_k": 5}, {"tol": 1e-5}):
+        rows = plan_rows(G, **parameters)
+        whole = dense(all_rows(rows), 200)
+        for first, last in ((0, 200), (17, 18), (100, 163)):
+            assert (dense(rows.block(first, last, RUNNING), 200) == whole[first:last]).all()
+
+
+@pytest.mark.parametrize("parameters", [{"epsilon": 1e-5}, {"tol": 1e-4, "top_k": 9}])
+def test_single_precision_is_rounded_double_precision(karate, parameters):
+    double = fo.ppr_matrix(karate, **parameters)
+    single = fo.ppr_matrix(karate, dtype="float32", **parameters)
+    assert single.dtype == np.float32
+    assert (single.indices == double.indices).all()
+    assert (single.data == double.data.astype(np.float32)).all()
+    with pytest.raises(ValueError, match="dtype must be one of float64, float32, got 'int8'"):
+        fo.ppr_matrix(karate, dtype="int8")
+
+
+def test_room_grows_as_it_is_needed():
+    """Rows without a limit are longer than the room that is made for them at first."""
+    G = nx.complete_graph(300)
+    P = fo.ppr_matrix(G, epsilon=1e-9)
+    assert P.nnz == 300 * 300
+    exact = oracles.pagerank(oracles.adjacency(G), np.eye(300)[7], 0.85)
+    np.testing.assert_allclose(P.toarray()[7], exact, atol=1e-6)
+
+
+def test_another_thread_ends_the_rows():
+    G = nx.gnp_random_graph(2000, 0.01, seed=1)
+    rows = plan_rows(G, alpha=0.999, epsilon=1e-9)
+    with pytest.raises(KeyboardInterrupt):
+        rows.block(0, 2000, np.ones(1, dtype=np.uint8))
