@@ -226,7 +226,7 @@ class _Job:
             size = _default_size(rows) if rows_per_shard is None else int(rows_per_shard)
             write_folder(self.path, KIND, VERSION, _content(rows, size))
         folder = open_folder(self.path, KIND, VERSION)
-        found = folder.content.details.get("rows_per_shard")
+        found: int = folder.content.details.get("rows_per_shard", 0)
         if rows_per_shard is not None and rows_per_shard != found:
             raise ValueError(f"{self.path} has shards of {found} rows, not {rows_per_shard}: {REMEDY}")
         _check_same(folder, _content(rows, found))

@@ -114,7 +114,8 @@ class SavedMatrix:
     def __init__(self, folder: Folder) -> None:
         details = folder.content.details
         try:
-            self.layout = MatrixLayout(*details["shape"], details["rows_per_shard"])
+            n_rows, n_columns = details["shape"]
+            self.layout = MatrixLayout(n_rows, n_columns, details["rows_per_shard"])
             self.dtype = np.dtype(details["dtype"])
             self.parameters: dict[str, Any] = {"function": details["function"], **details["parameters"]}
             if not all(type(number) is int for number in self.layout) or min(self.layout[1:]) < 1 or self.layout[0] < 0:
@@ -308,8 +309,6 @@ class SavedMatrix:
         return sources[order], order
 
     def _names(self, columns: NDArray[np.integer]) -> Sequence[Hashable]:
-        if isinstance(self.nodes, range):
-            return columns.tolist()
         if isinstance(self.nodes, ArrayNames):
             return self.nodes.at(columns)
         return [self.nodes[u] for u in columns.tolist()]

@@ -162,7 +162,7 @@ def checked_nodes(graph: RowGraph, nodes: Any, name: str) -> list[Any]:
 def checked_dtype(dtype: Any) -> str:
     """The name of a type of values."""
     try:
-        name = np.dtype(dtype).name
+        name = str(np.dtype(dtype))
     except TypeError:
         name = ""
     if dtype is None or name not in DTYPES:

@@ -130,7 +130,7 @@ class GraphKernel:
     def plain_parameters(self) -> dict[str, Any]:
         """What was given, as JSON has it; an `S` that is an array is left out."""
         name, smoothness, parameters = self._given
-        given = {"smoothness": smoothness, **parameters}
+        given: dict[str, Any] = {"smoothness": smoothness, **parameters}
         if self._S is not None:
             del given["S"]
         return {"kernel": name, **{key: None if value is None else float(value) for key, value in given.items()}}

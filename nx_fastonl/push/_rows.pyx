@@ -165,7 +165,7 @@ cdef void sort_short(node_t[::1] nodes) noexcept nogil:
 
 
 cdef void sort_long(node_t[::1] nodes, node_t[::1] others, node_t largest_node) noexcept nogil:
-    """A radix sort: by the lowest bits first, to and fro between the two arrays."""
+    """A radix sort: by the lowest bits first, back and forth between the two arrays."""
     cdef Py_ssize_t[BUCKETS] starts
     cdef Py_ssize_t i, start, count
     cdef int shift = 0, bucket

@@ -50,7 +50,9 @@ class PageRankRows(PushedRows):
         if tol is not None:
             mass_tolerance = check_tolerance(graph, alpha, tol)
             # Rows that cover the graph are computed by pulling.
-            max_operations = 0 if cover(graph, np.zeros(1)) else edges_before_pulling(system, mass_tolerance)
+            max_operations = (
+                0 if cover(graph, np.zeros(1, dtype=np.int32)) else edges_before_pulling(system, mass_tolerance)
+            )
         super().__init__(
             graph,
             sources,

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from functools import cached_property
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -85,8 +84,7 @@ class PushedRows(MatrixRows):
         is_kept = self.mass_tolerance is None and self.max_operations == UNLIMITED
         if is_kept and not plain and NODES_PER_SOURCE * len(self) >= len(self.graph):
             return self._workspaces.lease(self._workspace_with_thresholds, len(self.graph))
-        lease: Any = self.graph.scratch(Workspace)
-        return lease
+        return self.graph.scratch(Workspace)
 
     def _workspace_with_thresholds(self, n: int) -> Workspace:
         workspace = Workspace(n)
