@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from nx_fastonl._lib.checks import shortened
 from nx_fastonl._lib.folders import DamagedError, Folder, open_folder
-from nx_fastonl.batch.rows import Block, csr_of
+from nx_fastonl.batch.rows import DTYPES, Block, csr_of
 from nx_fastonl.graph.names import ArrayNames, finder_of
 from nx_fastonl.graph.storage import stored_names
 
@@ -69,9 +69,11 @@ def open_shard(path: Path, job: str, first: int, last: int, n_columns: int) -> B
 
 def _check_block(block: Block, n_rows: int, n_columns: int) -> None:
     offsets, columns, values, errors = block
-    for name, array, kind in zip(block._fields, block, ("i8", "i4", "f", "f8"), strict=True):
-        if array.ndim != 1 or (not array.dtype.str.endswith(kind) and array.dtype.kind != kind):
-            raise ValueError(f"{name} has {array.dtype} of shape {array.shape}")
+    types = [str(array.dtype.newbyteorder("=")) for array in (offsets, columns, errors, values)]
+    if types[:3] != ["int64", "int32", "float64"] or types[3] not in DTYPES:
+        raise ValueError(f"arrays of {', '.join(types)}")
+    if not offsets.ndim == columns.ndim == values.ndim == errors.ndim == 1:
+        raise ValueError("arrays of several dimensions")
     if len(offsets) != n_rows + 1 or len(errors) != n_rows or len(columns) != len(values):
         raise ValueError(f"{len(offsets)} offsets, {len(errors)} errors, {len(columns)} columns, {len(values)} values")
     if offsets[0] != 0 or offsets[-1] != len(columns) or (offsets[1:] < offsets[:-1]).any():
