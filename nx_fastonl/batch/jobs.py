@@ -87,7 +87,15 @@ class Shard:
 
     Examples
     --------
-    See `shards`.
+    >>> import tempfile
+    >>> import networkx as nx
+    >>> import nx_fastonl as fo
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     fo.CSRGraph.from_networkx(nx.karate_club_graph()).save(f"{folder}/graph")
+    ...     graph = fo.CSRGraph.open(f"{folder}/graph")
+    ...     task = fo.shards(fo.ppr_matrix, graph, top_k=3, out=f"{folder}/rows", rows_per_shard=20)[1]
+    ...     task.first, task.last, task.done, task.path.name
+    (20, 34, False, 'rows-000000000020-000000000034')
     """
 
     folder: str
@@ -117,7 +125,16 @@ class Shard:
 
         Examples
         --------
-        See `shards`.
+        >>> import tempfile
+        >>> import networkx as nx
+        >>> import nx_fastonl as fo
+        >>> with tempfile.TemporaryDirectory() as folder:
+        ...     fo.CSRGraph.from_networkx(nx.karate_club_graph()).save(f"{folder}/graph")
+        ...     graph = fo.CSRGraph.open(f"{folder}/graph")
+        ...     task = fo.shards(fo.ppr_matrix, graph, top_k=3, out=f"{folder}/rows", rows_per_shard=20)[1]
+        ...     task.run()
+        ...     task.done
+        True
         """
         if not self.done:
             rows = _opened_rows(self.folder, self._job, self._graph, self._rows_type)
@@ -140,13 +157,15 @@ def shards(
     ----------
     function : callable
         `ppr_matrix` or `kernel_matrix`.
-    *args, **kwargs
-        What it would be called with, but `n_jobs` and `progress`. Pass a graph that `CSRGraph.open` has opened. Any
-        other is saved to the folder ``graph`` below `out`.
+    *args
+        What it would be called with. Pass a graph that `CSRGraph.open` has opened. Any other is saved to the folder
+        ``graph`` below `out`.
     out : path-like
-        The folder for the rows. If it holds some of these rows already, their tasks are `done`.
+        The folder for the rows. If it holds some of these rows already, their tasks are ``done``.
     rows_per_shard : int, optional
         As for `ppr_matrix`.
+    **kwargs
+        What else it would be called with, without `n_jobs` and `progress`.
 
     Returns
     -------

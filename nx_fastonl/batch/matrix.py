@@ -87,6 +87,11 @@ class SavedMatrix:
 
     Made by `open_matrix`. Several threads may use it.
 
+    Parameters
+    ----------
+    folder : Folder
+        Its manifest, read and checked.
+
     Attributes
     ----------
     path : pathlib.Path
@@ -99,6 +104,11 @@ class SavedMatrix:
         The nodes that columns belong to, in their order.
     parameters : dict
         What the rows were computed with, such as ``{"function": "ppr_matrix", "alpha": 0.85, ...}``.
+
+    Raises
+    ------
+    ValueError
+        If the manifest contradicts itself.
 
     Examples
     --------
@@ -113,13 +123,19 @@ class SavedMatrix:
     ([33, 22, 32], (2, 34), (24, 34))
     """
 
+    path: Path
+    shape: tuple[int, int]
+    dtype: np.dtype[Any]
+    nodes: Sequence[Hashable]
+    parameters: dict[str, Any]
+
     def __init__(self, folder: Folder) -> None:
         details = folder.content.details
         try:
             n_rows, n_columns = details["shape"]
             self.layout = MatrixLayout(n_rows, n_columns, details["rows_per_shard"])
             self.dtype = np.dtype(details["dtype"])
-            self.parameters: dict[str, Any] = {"function": details["function"], **details["parameters"]}
+            self.parameters = {"function": details["function"], **details["parameters"]}
             if not all(type(number) is int for number in self.layout) or min(self.layout[1:]) < 1 or self.layout[0] < 0:
                 raise ValueError(f"{self.layout}")
             sources = folder.content.arrays.get("sources")
@@ -129,7 +145,7 @@ class SavedMatrix:
             raise DamagedError(folder.path, f"its manifest does not fit together ({error})") from error
         self.path = folder.path
         self.shape = (self.layout.n_rows, self.layout.n_columns)
-        self.nodes: Sequence[Hashable] = stored_names(folder, self.layout.n_columns)
+        self.nodes = stored_names(folder, self.layout.n_columns)
         self._find, _ = finder_of(self.nodes)
         self._sources, self._job = sources, folder.fingerprint
         self._shards: OrderedDict[int, Block] = OrderedDict()
@@ -165,7 +181,13 @@ class SavedMatrix:
 
         Examples
         --------
-        See `SavedMatrix`.
+        >>> import tempfile
+        >>> import networkx as nx
+        >>> import nx_fastonl as fo
+        >>> with tempfile.TemporaryDirectory() as folder:
+        ...     P = fo.ppr_matrix(nx.karate_club_graph(), top_k=3, out=f"{folder}/rows")
+        ...     {node: round(value, 3) for node, value in P.row(22).items()}
+        {33: 0.178, 22: 0.166, 32: 0.137}
         """
         first, block = self._shard_of(i := self._position(node))
         columns, values = _row(block, i - first)
@@ -223,7 +245,13 @@ class SavedMatrix:
 
         Examples
         --------
-        See `SavedMatrix`.
+        >>> import tempfile
+        >>> import networkx as nx
+        >>> import nx_fastonl as fo
+        >>> with tempfile.TemporaryDirectory() as folder:
+        ...     P = fo.ppr_matrix(nx.karate_club_graph(), top_k=3, out=f"{folder}/rows")
+        ...     P.rows([22, 0, 22]).shape
+        (3, 34)
         """
         return self[np.array([self._position(node) for node in nodes], dtype=np.int64)]
 
@@ -249,12 +277,10 @@ class SavedMatrix:
     def shards(self) -> Iterator[tuple[Sequence[Hashable], sparse.csr_array]]:
         """All rows, one shard after another, each with the nodes that its rows belong to. They are not copied.
 
-        Yields
-        ------
-        nodes : sequence
-            Of the rows.
-        rows : scipy.sparse.csr_array
-            To be read only.
+        Returns
+        -------
+        iterator of (sequence, scipy.sparse.csr_array)
+            The nodes, and their rows, which are to be read only.
 
         Examples
         --------

@@ -63,7 +63,8 @@ def described(lines):
 
 def parameters_of(function):
     parameters = [p for p in inspect.signature(function).parameters.values() if p.name not in {"self", *OF_DISPATCH}]
-    return [f"**{p.name}" if p.kind is p.VAR_KEYWORD else p.name for p in parameters]
+    stars = {inspect.Parameter.VAR_POSITIONAL: "*", inspect.Parameter.VAR_KEYWORD: "**"}
+    return [stars.get(p.kind, "") + p.name for p in parameters]
 
 
 @pytest.mark.parametrize("name", PUBLIC)
