@@ -18,6 +18,7 @@ cdef Py_ssize_t SHORT_ROW = 48
 cdef int BITS = 8
 cdef enum:
     BUCKETS = 1 << 8
+    NODE_BITS = 8 * sizeof(node_t)
 
 
 @cython.final
@@ -170,7 +171,7 @@ cdef void sort_long(node_t[::1] nodes, node_t[::1] others, node_t largest_node) 
     cdef Py_ssize_t i, start, count
     cdef int shift = 0, bucket
     cdef bint is_elsewhere = False
-    while largest_node >> shift > 0:
+    while shift < NODE_BITS and largest_node >> shift > 0:  # C does not define shifts by all bits of a number
         memset(starts, 0, sizeof(starts))
         for i in range(nodes.shape[0]):
             starts[(nodes[i] >> shift) & (BUCKETS - 1)] += 1

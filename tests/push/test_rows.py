@@ -5,6 +5,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from scipy import sparse
 
 import nx_fastonl as fo
 from nx_fastonl.push import rows as pushed_rows
@@ -75,6 +76,14 @@ def test_columns_ascend_in_rows_of_any_length(n, top_k):
         if top_k is not None:
             assert len(row.data) == min(top_k, np.count_nonzero(alone))
             assert row.data.sum() == pytest.approx(np.sort(alone)[-top_k:].sum(), rel=1e-12)
+
+
+def test_columns_ascend_where_nodes_have_all_bits():
+    n = (1 << 24) + 2  # the last node is the first with more than three bytes
+    others = np.append(np.arange(99, 0, -1), n - 1)
+    edges = sparse.csr_array((np.ones(100), (np.zeros(100, dtype=np.int32), others)), shape=(n, n))
+    row = fo.ppr_matrix(fo.CSRGraph.from_scipy(edges, directed=True), [0])
+    assert row.indices.tolist() == [0, *range(1, 100), n - 1]
 
 
 @pytest.mark.parametrize("epsilon", [1e-2, 1e-4, 1e-6])
