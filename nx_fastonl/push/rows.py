@@ -58,7 +58,8 @@ class PushedRows(MatrixRows):
         max_operations: int | None = None,
     ) -> None:
         super().__init__(graph, sources, dtype)
-        self.system, self.push_epsilon, self.top_k, self.mass_tolerance = system, epsilon, top_k, mass_tolerance
+        self.system, self.push_epsilon, self.mass_tolerance = system, epsilon, mass_tolerance
+        self.top_k = None if top_k is None else int(top_k)  # JSON has no numbers of numpy
         self.max_operations = UNLIMITED if max_operations is None else max_operations
         self._workspaces: Pool[Workspace] = Pool()
 

@@ -78,6 +78,11 @@ class TestWriting:
             for column, value in saved.row(node).items():
                 assert abs(value - exact[i, column]) <= saved.error(node) + 1e-9
 
+    @pytest.mark.parametrize("function", [fo.ppr_matrix, fo.kernel_matrix])
+    def test_numbers_of_numpy(self, karate, out, function):
+        saved = function(karate, top_k=np.int64(3), epsilon=np.float32(0.5), out=out, rows_per_shard=np.int16(20))
+        assert same(function(karate, top_k=3, epsilon=0.5, out=out, rows_per_shard=20).to_scipy(), saved.to_scipy())
+
     def test_only_what_is_missing_is_computed(self, karate, out, made):
         first = fo.ppr_matrix(karate, out=out, rows_per_shard=10)
         assert made == [(0, 10), (10, 20), (20, 30), (30, 34)]
