@@ -411,7 +411,7 @@ def open_matrix(path: str | os.PathLike[str]) -> SavedMatrix:
     ...     list(fo.open_matrix(f"{folder}/rows").row(22))
     [33, 22, 32]
     """
-    folder = open_folder(Path(path), KIND, VERSION)
+    folder = open_folder(Path(path).absolute(), KIND, VERSION)
     matrix = SavedMatrix(folder)
     there = {entry.name for entry in os.scandir(path)}
     starts = matrix.layout.starts

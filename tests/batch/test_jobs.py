@@ -332,6 +332,13 @@ class TestSavedMatrix:
         again = pickle.loads(pickle.dumps(saved))
         assert again.row(1) == saved.row(1)
 
+    def test_a_relative_path_is_of_the_folder_where_it_was_opened(self, karate, out, tmp_path, monkeypatch):
+        expected = fo.ppr_matrix(karate, out=out, rows_per_shard=20).row(33)
+        monkeypatch.chdir(tmp_path)
+        found = fo.open_matrix(out.name)
+        monkeypatch.chdir("/")
+        assert found.row(33) == pickle.loads(pickle.dumps(found)).row(33) == expected
+
     def test_few_shards_are_mapped_at_once(self, karate, out, monkeypatch):
         monkeypatch.setattr("nx_fastonl.batch.matrix.OPEN_SHARDS", 3)
         saved = fo.ppr_matrix(karate, out=out, rows_per_shard=2)
