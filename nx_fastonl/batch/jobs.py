@@ -25,7 +25,16 @@ import numpy as np
 
 from nx_fastonl._lib.checks import check_count, check_jobs, shortened
 from nx_fastonl._lib.files import ABANDONED_AFTER, errors_name, sync_folder
-from nx_fastonl._lib.folders import MANIFEST, Content, DamagedError, Folder, fingerprint_of, open_folder, write_folder
+from nx_fastonl._lib.folders import (
+    MANIFEST,
+    Content,
+    DamagedError,
+    Folder,
+    fingerprint_of,
+    open_folder,
+    read_arrays,
+    write_folder,
+)
 from nx_fastonl._lib.progress import counting_bar
 from nx_fastonl.batch.engines import is_elsewhere, over_joblib
 from nx_fastonl.batch.matrix import (
@@ -320,7 +329,9 @@ def _opened_rows(path: str, job: str, graph: str, rows_type: type[MatrixRows]) -
     folder = open_folder(Path(path), KIND, VERSION)
     if folder.fingerprint != job:
         raise ValueError(f"{path} holds other rows than when this task was made")
-    details, arrays = folder.content.details, dict(folder.content.arrays)
+    # Compiled loops trust the sources, so they must be those that the fingerprint stands for.
+    details = folder.content.details
+    arrays = read_arrays(folder, folder.content.arrays.keys() & {"sources", *rows_type.array_names})
     opened = CSRGraph.open(graph)
     if opened.fingerprint != details["graph"]:
         raise ValueError(

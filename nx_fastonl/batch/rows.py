@@ -67,6 +67,8 @@ class MatrixRows(ABC):
 
     # What the rows are, in the words of users.
     function: ClassVar[str]
+    # The names that `arrays` may have.
+    array_names: ClassVar[tuple[str, ...]] = ()
 
     def __init__(self, graph: CSRGraph, sources: NDArray[np.int32] | None, dtype: str) -> None:
         self.graph, self.sources, self.dtype = graph, sources, dtype

@@ -246,6 +246,14 @@ class TestShards:
         with pytest.raises(ValueError, match="holds other rows than when this task was made"):
             tasks[0].run()
 
+    def test_damaged_sources_are_not_pushed_from(self, karate, out, tmp_path):
+        fo.CSRGraph.from_networkx(karate).save(tmp_path / "graph")
+        (task,) = fo.shards(fo.ppr_matrix, fo.CSRGraph.open(tmp_path / "graph"), [5, 7], out=out, rows_per_shard=2)
+        (file,) = out.glob("sources-*.npy")
+        file.write_bytes(file.read_bytes()[:-4] + (1 << 30).to_bytes(4, "little"))
+        with pytest.raises(ValueError, match="is damaged: the checksum of its array sources is wrong"):
+            task.run()
+
     def test_a_graph_without_a_folder_is_saved_first(self, karate, out):
         with pytest.warns(
             UserWarning, match=rf"it is saved to {re.escape(str(out / 'graph'))}\. Save it once with CSRGraph"
