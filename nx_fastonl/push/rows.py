@@ -22,8 +22,9 @@ __all__ = ["PushedRows"]
 NODES_PER_SOURCE = 256
 # Rounds with a falling epsilon pay only below this epsilon: other pushes are too short.
 ROUNDS_BELOW = 3e-5
-# Room for so many values of each row at first, where their number is not known.
+# Room for so many values of each row at first, where their number is not known; and at most so many where it is.
 VALUES_PER_ROW = 64
+MAX_VALUES_PER_ROW = 1024
 
 
 class PushedRows(MatrixRows):
@@ -77,7 +78,7 @@ class PushedRows(MatrixRows):
 
     def room(self, n_rows: int) -> RowBlock:
         """An empty block for so many rows."""
-        return RowBlock(n_rows, n_rows * min(self.top_k or VALUES_PER_ROW, len(self.graph)))
+        return RowBlock(n_rows, n_rows * min(self.top_k or VALUES_PER_ROW, len(self.graph), MAX_VALUES_PER_ROW))
 
     def workspace(self, *, plain: bool = False) -> Lease[Workspace]:
         """Scratch memory, with thresholds where that pays, unless it has to be `plain`."""

@@ -1,5 +1,7 @@
 """Rows that are pushed, cut and packed in compiled code."""
 
+import tracemalloc
+
 import networkx as nx
 import numpy as np
 import pytest
@@ -129,6 +131,18 @@ def test_room_grows_as_it_is_needed():
     assert P.nnz == 300 * 300
     exact = oracles.pagerank(oracles.adjacency(G), np.eye(300)[7], 0.85)
     np.testing.assert_allclose(P.toarray()[7], exact, atol=1e-6)
+
+
+def test_a_large_top_k_takes_no_more_memory_than_the_values():
+    n = 100_000
+    ring = fo.CSRGraph.from_scipy(sparse.eye_array(n, k=1, format="csr"), directed=True)
+    rows = plan_rows(ring, range(256), epsilon=1e-2, top_k=n)
+    tracemalloc.start()
+    try:
+        rows.block(0, 256, RUNNING)
+        assert tracemalloc.get_traced_memory()[1] < 100 * n  # n values of each row were 3,000 * n
+    finally:
+        tracemalloc.stop()
 
 
 def test_another_thread_ends_the_rows():
