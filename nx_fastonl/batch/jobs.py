@@ -229,7 +229,10 @@ def computed(
         return rows.to_scipy(n_jobs, progress)
     job = _Job(rows, out, rows_per_shard)
     job.run(n_jobs, progress)
-    return open_matrix(job.path)
+    matrix = open_matrix(job.path)
+    if matrix._job != job.fingerprint:
+        raise ValueError(f"{job.path} holds other rows than when this job began: somebody has replaced it meanwhile")
+    return matrix
 
 
 def write_part(
@@ -252,7 +255,11 @@ class _Job:
         self.rows, self.path = rows, Path(out).absolute()
         if not (self.path / MANIFEST).exists():
             size = _default_size(rows) if rows_per_shard is None else int(rows_per_shard)
-            write_folder(self.path, KIND, VERSION, _content(rows, size))
+            try:
+                write_folder(self.path, KIND, VERSION, _content(rows, size))
+            except FileExistsError:
+                if not (self.path / MANIFEST).exists():  # if it does, another process has begun the same meanwhile
+                    raise
         folder = open_folder(self.path, KIND, VERSION)
         found: int = folder.content.details.get("rows_per_shard", 0)
         if rows_per_shard is not None and rows_per_shard != found:

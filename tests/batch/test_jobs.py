@@ -1,5 +1,6 @@
 """Jobs that write rows to a folder, and what reads them."""
 
+import errno
 import os
 import pickle
 import re
@@ -133,6 +134,33 @@ class TestWriting:
         fo.CSRGraph.from_networkx(karate).save(tmp_path / "graph")
         with pytest.raises(ValueError, match="holds 'nx_fastonl graph', expected 'nx_fastonl matrix'"):
             fo.ppr_matrix(karate, out=tmp_path / "graph")
+
+    def test_a_folder_that_is_replaced_meanwhile(self, karate, out, monkeypatch):
+        original = PageRankRows.block
+
+        def block(self, *args, **options):
+            monkeypatch.setattr(PageRankRows, "block", original)
+            shutil.rmtree(out)
+            fo.ppr_matrix(karate, alpha=0.5, out=out, rows_per_shard=34)
+            return original(self, *args, **options)
+
+        monkeypatch.setattr(PageRankRows, "block", block)
+        with pytest.raises(ValueError, match="holds other rows than when this job began"):
+            fo.ppr_matrix(karate, alpha=0.85, out=out, rows_per_shard=34)
+        assert fo.open_matrix(out).parameters["alpha"] == 0.5
+
+    def test_a_folder_that_another_process_begins_meanwhile(self, karate, out, monkeypatch):
+        def write_folder(*args):
+            original(*args)
+            raise FileExistsError(errno.EEXIST, "has other files, such as manifest.json")
+
+        original = jobs.write_folder
+        rows = plan_rows(karate)
+        with monkeypatch.context() as patch:
+            patch.setattr(jobs, "write_folder", write_folder)
+            job = jobs._Job(rows, out, None)
+        job.run(None, progress=False)
+        assert same(fo.open_matrix(out).to_scipy(), fo.ppr_matrix(karate))
 
     @pytest.mark.parametrize("n_jobs", [None, 2])
     def test_an_interrupt_leaves_whole_shards(self, karate, out, monkeypatch, n_jobs):
