@@ -67,6 +67,8 @@ class MatrixRows(ABC):
 
     # What the rows are, in the words of users.
     function: ClassVar[str]
+    # What makes the error of a row of those of its values.
+    total_error: ClassVar[np.ufunc]
     # The names that `arrays` may have.
     array_names: ClassVar[tuple[str, ...]] = ()
 
@@ -83,7 +85,13 @@ class MatrixRows(ABC):
     def block(self, first: int, last: int, cancelled: NDArray[np.uint8], *, with_errors: bool = True) -> Block:
         """The rows from the first to before the last. They do not depend on how rows are cut into blocks."""
         found = self._block(self.sources_of(first, last), cancelled, with_errors=with_errors)
-        return found._replace(values=found.values.astype(self.dtype, copy=False))
+        values = found.values.astype(self.dtype, copy=False)
+        if with_errors and values.dtype != found.values.dtype:
+            rounding = np.zeros(len(found.errors))
+            row_of_value = np.repeat(np.arange(len(rounding)), np.diff(found.offsets))
+            self.total_error.at(rounding, row_of_value, np.abs(found.values - values))
+            found = found._replace(errors=found.errors + rounding)
+        return found._replace(values=values)
 
     @abstractmethod
     def _block(self, sources: NDArray[np.int32], cancelled: NDArray[np.uint8], *, with_errors: bool) -> Block:

@@ -35,6 +35,7 @@ class KernelRows(PushedRows):
     """Rows of a kernel matrix. The error of a row is that of each of its values."""
 
     function = "kernel_matrix"
+    total_error = np.maximum
     array_names = ("s_squared",)
 
     def __init__(

@@ -34,6 +34,7 @@ class PageRankRows(PushedRows):
     """The PageRank vectors of some nodes. The error of a row is in the L1 norm."""
 
     function = "ppr_matrix"
+    total_error = np.add
 
     def __init__(
         self,

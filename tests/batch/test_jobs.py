@@ -84,6 +84,16 @@ class TestWriting:
         saved = function(karate, top_k=np.int64(3), epsilon=np.float32(0.5), out=out, rows_per_shard=np.int16(20))
         assert same(function(karate, top_k=3, epsilon=0.5, out=out, rows_per_shard=20).to_scipy(), saved.to_scipy())
 
+    def test_errors_count_the_rounding_to_single_precision(self, karate, tmp_path):
+        ranks = fo.ppr_matrix(karate, tol=1e-12, dtype="float32", out=tmp_path / "ranks")
+        exact = fo.ppr_matrix(karate, tol=1e-13).toarray()
+        off = np.abs(ranks.to_scipy().toarray() - exact).sum(axis=1)
+        assert all(1e-9 < off[u] <= ranks.error(u) < 1e-7 for u in karate)
+        kernel = fo.kernel_matrix(karate, epsilon=1e-12, dtype="float32", out=tmp_path / "kernel")
+        exact = fo.kernel_matrix(karate, exact=True)
+        off = np.abs(kernel.to_scipy().toarray() - exact).max(axis=1)
+        assert all(off[u] <= kernel.error(u) < 1e-6 * exact[u].max() for u in karate)
+
     def test_only_what_is_missing_is_computed(self, karate, out, made):
         first = fo.ppr_matrix(karate, out=out, rows_per_shard=10)
         assert made == [(0, 10), (10, 20), (20, 30), (30, 34)]
