@@ -18,6 +18,7 @@ from nx_fastonl._lib.checks import shortened
 from nx_fastonl._lib.folders import DamagedError, Folder, open_folder
 from nx_fastonl.batch.rows import DTYPES, Block, csr_of
 from nx_fastonl.graph.names import ArrayNames, finder_of
+from nx_fastonl.graph.rows import MAX_NODES
 from nx_fastonl.graph.storage import stored_names
 
 if TYPE_CHECKING:
@@ -82,6 +83,12 @@ def _check_block(block: Block, n_rows: int, n_columns: int) -> None:
         raise ValueError("there are columns that the matrix does not have")
 
 
+def _are_rows(sources: NDArray[Any], n: int) -> bool:
+    if sources.dtype != np.int32 or sources.ndim != 1:
+        return False
+    return not len(sources) or (int(sources.min()) >= 0 and int(sources.max()) < n)
+
+
 class SavedMatrix:
     """Rows that `ppr_matrix` or `kernel_matrix` has written to a folder. They stay on disk until they are asked for.
 
@@ -138,9 +145,13 @@ class SavedMatrix:
             self.parameters = {"function": details["function"], **details["parameters"]}
             if not all(type(number) is int for number in self.layout) or min(self.layout[1:]) < 1 or self.layout[0] < 0:
                 raise ValueError(f"{self.layout}")
+            if self.layout.n_columns > MAX_NODES:
+                raise ValueError(f"{self.layout}")
             sources = folder.content.arrays.get("sources")
-            if sources is not None and sources.shape != (self.layout.n_rows,):
-                raise ValueError(f"{len(sources)} sources")
+            if self.layout.n_rows != (self.layout.n_columns if sources is None else len(sources)):
+                raise ValueError(f"{self.layout.n_rows} rows")
+            if sources is not None and not _are_rows(sources, self.layout.n_columns):
+                raise ValueError("there are sources that are no columns")
         except (KeyError, TypeError, ValueError) as error:
             raise DamagedError(folder.path, f"its manifest does not fit together ({error})") from error
         self.path = folder.path
@@ -415,10 +426,12 @@ def open_matrix(path: str | os.PathLike[str]) -> SavedMatrix:
     matrix = SavedMatrix(folder)
     there = {entry.name for entry in os.scandir(path)}
     starts = matrix.layout.starts
-    missing = [first for first in starts if shard_name(first, matrix.layout.last(first)) not in there]
-    if missing:
+    # Looks no further than the first that is missing: a damaged manifest may promise any number of them.
+    missing = next((first for first in starts if shard_name(first, matrix.layout.last(first)) not in there), None)
+    if missing is not None:
+        n_missing = len(starts) - sum(name.startswith("rows-") for name in there)
         raise ValueError(
-            f"{path} is not complete: {len(missing):,} of {len(starts):,} shards are missing, the first with row "
-            f"{missing[0]:,}. The call that has begun it computes what is missing"
+            f"{path} is not complete: {n_missing:,} of {len(starts):,} shards are missing, the first with row "
+            f"{missing:,}. The call that has begun it computes what is missing"
         )
     return matrix

@@ -414,6 +414,26 @@ class TestSavedMatrix:
         with pytest.raises(ValueError, match="belongs to rows with other parameters than those of its folder"):
             fo.open_matrix(out).row(0)
 
+    @pytest.mark.parametrize(
+        ("details", "sources", "message"),
+        [
+            ({"shape": [1 << 60, 1 << 60]}, None, "does not fit together"),
+            ({"shape": [(1 << 31) - 1, (1 << 31) - 1], "rows_per_shard": 1}, None, "2,147,483,647 shards are missing"),
+            ({"shape": [35, 34]}, None, "does not fit together"),
+            ({"shape": [-1, 34]}, None, "does not fit together"),
+            ({"rows_per_shard": 0}, None, "does not fit together"),
+            ({"shape": [1, 34]}, [34], "there are sources that are no columns"),
+            ({"shape": [1, 34]}, [-1], "there are sources that are no columns"),
+        ],
+    )
+    def test_manifests_that_nobody_wrote(self, karate, out, details, sources, message):
+        content = jobs._content(plan_rows(karate), 34)
+        arrays = {} if sources is None else {"sources": np.array(sources, dtype=np.int32)}
+        content = content._replace(details={**content.details, **details}, arrays={**content.arrays, **arrays})
+        jobs.write_folder(out, jobs.KIND, jobs.VERSION, content)
+        with pytest.raises(ValueError, match=message):
+            fo.open_matrix(out)
+
     def test_what_is_not_a_matrix(self, tmp_path):
         with pytest.raises(FileNotFoundError, match="no such folder"):
             fo.open_matrix(tmp_path / "missing")
