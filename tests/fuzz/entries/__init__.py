@@ -12,6 +12,7 @@ from tests.fuzz.entries.edge_files import edge_files
 from tests.fuzz.entries.journals import journals
 from tests.fuzz.entries.kernels import kernels
 from tests.fuzz.entries.learners import learners
+from tests.fuzz.entries.matrices import matrices
 from tests.fuzz.entries.pagerank import pagerank
 from tests.fuzz.entries.pickles import pickles
 from tests.fuzz.entries.pushes import push
@@ -29,6 +30,7 @@ ENTRIES = {
     "command-line": command_line,
     "pickles": pickles,
     "saved": saved,
+    "matrices": matrices,
     "journals": journals,
     "durable": durable,
     "interrupts": interrupts,
