@@ -8,7 +8,6 @@ import subprocess
 import sys
 import textwrap
 import threading
-import time
 from pathlib import Path
 
 import joblib
@@ -17,14 +16,13 @@ import pytest
 
 import nx_fastonl as fo
 from nx_fastonl.batch import jobs
-from tests.batch.shard_files import shard_files, unfinished
+from tests.batch.shard_files import PATIENCE, shard_files, unfinished, wait_for_shards
 
 distributed = pytest.importorskip("distributed")
 protocol = distributed.protocol
 
 ROOT = Path(__file__).resolve().parents[2]
 N = 400  # shards of a job that is not over before something happens to it
-PATIENCE = 60.0  # seconds
 LARGEST_TASK = 10_000  # bytes
 
 
@@ -78,17 +76,6 @@ def expected(graph, tmp_path_factory):
 
 def run(G, out):
     return fo.ppr_matrix(G, top_k=20, out=out, rows_per_shard=1)
-
-
-def wait_for_shards(out, n):
-    """Wait until a job has completed n shards; return how many it has."""
-    end = time.monotonic() + PATIENCE
-    while time.monotonic() < end:
-        found = len(list(out.glob("rows-*")))
-        if found >= n:
-            return found
-        time.sleep(0.005)
-    raise TimeoutError(f"{out} has not {n} shards after {PATIENCE} seconds")
 
 
 @pytest.mark.usefixtures("client")

@@ -2,8 +2,10 @@
 
 import os
 import pickle
+import signal
 import subprocess
 import sys
+import threading
 
 import joblib
 import networkx as nx
@@ -16,7 +18,7 @@ from nx_fastonl import experiments
 from nx_fastonl.batch import jobs
 from nx_fastonl.batch.engines import is_elsewhere
 from nx_fastonl.experiments.runner import run_tasks
-from tests.batch.shard_files import shard_files, unfinished
+from tests.batch.shard_files import shard_files, unfinished, wait_for_shards
 
 N, ROWS_PER_SHARD = 90, 20
 LARGEST_TASK = 10_000  # bytes
@@ -122,6 +124,32 @@ def test_the_folder_of_a_saved_graph_stays(tmp_path):
     with joblib.parallel_config(backend="loky", n_jobs=2):
         fo.ppr_matrix(fo.CSRGraph.open(out / "graph"), out=out)
     assert len(fo.CSRGraph.open(out / "graph")) == 34
+
+
+@pytest.mark.skipif(not hasattr(signal, "SIGKILL"), reason="Windows has no SIGKILL")
+def test_a_job_whose_worker_was_killed_goes_on(graph, tmp_path):
+    """Unlike dask, loky gives up when it loses a worker."""
+    out = tmp_path / "rows"
+
+    def job():
+        return fo.ppr_matrix(graph, list(range(N)) * 5, out=out, rows_per_shard=1)
+
+    with joblib.parallel_config(backend="loky", n_jobs=2):
+        victim = joblib.Parallel()(joblib.delayed(os.getpid)() for _ in range(4))[0]
+
+        def kill():
+            wait_for_shards(out, 5)
+            os.kill(victim, signal.SIGKILL)
+
+        killer = threading.Thread(target=kill)
+        killer.start()
+        with pytest.raises(RuntimeError, match="worker process"):
+            job()
+        killer.join()
+        assert 5 <= wait_for_shards(out, 5) < 5 * N
+        matrix = job()
+    assert (matrix.to_scipy() != fo.ppr_matrix(graph, list(range(N)) * 5)).nnz == 0
+    assert not unfinished(out)
 
 
 # Tasks
