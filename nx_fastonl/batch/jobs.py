@@ -61,7 +61,7 @@ SHARDS = 64
 MAX_VALUES = 1 << 21
 MAX_ROWS = 1 << 12
 # Where a graph is saved that has no folder yet, below the folder of the rows.
-GRAPH = "graph"
+GRAPH = "graph-for-workers"
 PART = re.compile(r"\.part-[0-9a-f]{16}-(\d+)@(.+)")
 NEVER_CANCELLED = np.zeros(1, dtype=np.uint8)
 REMEDY = "name another folder, or remove this one"
@@ -168,7 +168,7 @@ def shards(
         `ppr_matrix` or `kernel_matrix`.
     *args
         What it would be called with. Pass a graph that `CSRGraph.open` has opened. Any other is saved to the folder
-        ``graph`` below `out`.
+        ``graph-for-workers`` below `out`.
     out : path-like
         The folder for the rows. If it holds some of these rows already, their tasks are ``done``.
     rows_per_shard : int, optional

@@ -95,7 +95,7 @@ def test_a_graph_without_a_folder(tmp_path):
     with joblib.parallel_config(backend="dask"), pytest.warns(UserWarning, match="it is saved to"):
         matrix = fo.ppr_matrix(G, out=tmp_path / "rows", rows_per_shard=10)
     assert (matrix.to_scipy() != fo.ppr_matrix(G)).nnz == 0
-    assert not (tmp_path / "rows" / "graph").exists()
+    assert not (tmp_path / "rows" / "graph-for-workers").exists()
 
 
 @pytest.mark.parametrize("n_sources", [10, 30_000])

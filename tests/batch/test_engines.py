@@ -105,11 +105,11 @@ def test_a_graph_without_a_folder_is_saved_until_the_job_is_complete(tmp_path, m
                 CALLS["ppr"](G, out)
 
     with joblib.parallel_config(backend="loky", n_jobs=2):
-        with pytest.warns(UserWarning, match=r"is saved to .*graph\. Save it once"):
+        with pytest.warns(UserWarning, match=r"is saved to .*graph-for-workers\. Save it once"):
             interrupted()
-        assert fo.CSRGraph.open(out / "graph", verify="checksum").nodes[7] == "7"
+        assert fo.CSRGraph.open(out / "graph-for-workers", verify="checksum").nodes[7] == "7"
         matrix = CALLS["ppr"](G, out)  # without another warning: it is there
-    assert not (out / "graph").exists()
+    assert not (out / "graph-for-workers").exists()
     expected = fo.ppr_matrix(G)
     assert (matrix.to_scipy() != expected).nnz == 0
     assert next(iter(matrix.row("7"))) == "7"
@@ -122,8 +122,8 @@ def test_the_folder_of_a_saved_graph_stays(tmp_path):
     with pytest.warns(UserWarning, match="is saved to"):
         fo.shards(fo.ppr_matrix, nx.karate_club_graph(), out=out)
     with joblib.parallel_config(backend="loky", n_jobs=2):
-        fo.ppr_matrix(fo.CSRGraph.open(out / "graph"), out=out)
-    assert len(fo.CSRGraph.open(out / "graph")) == 34
+        fo.ppr_matrix(fo.CSRGraph.open(out / "graph-for-workers"), out=out)
+    assert len(fo.CSRGraph.open(out / "graph-for-workers")) == 34
 
 
 @pytest.mark.skipif(not hasattr(signal, "SIGKILL"), reason="Windows has no SIGKILL")
@@ -205,7 +205,7 @@ def test_damaged_sources_are_not_opened(tmp_path):
     content = file.read_bytes()
     for damage in (b"\x06\x00\x00\x00", b"\xff\xff\xff\xff"):
         file.write_bytes(content[:-4] + damage)
-        with pytest.raises(ValueError, match=r"is damaged: .*there are sources that the graph does not have"):
+        with pytest.raises(ValueError, match=r"is damaged: .*there are sources that are no columns"):
             fo.open_matrix(tmp_path / "rows")
 
 

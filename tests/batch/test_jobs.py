@@ -294,13 +294,14 @@ class TestShards:
 
     def test_a_graph_without_a_folder_is_saved_first(self, karate, out):
         with pytest.warns(
-            UserWarning, match=rf"it is saved to {re.escape(str(out / 'graph'))}\. Save it once with CSRGraph"
+            UserWarning,
+            match=rf"it is saved to {re.escape(str(out / 'graph-for-workers'))}\. Save it once with CSRGraph",
         ):
             tasks = fo.shards(fo.ppr_matrix, karate, out=out)
         assert fo.shards(fo.ppr_matrix, karate, out=out) == tasks  # it is saved once, and so there is one warning
         tasks[0].run()
         assert same(fo.ppr_matrix(karate, out=out).to_scipy(), fo.ppr_matrix(karate))
-        assert not (out / "graph").exists()
+        assert not (out / "graph-for-workers").exists()
 
     def test_other_functions(self, karate, out):
         with pytest.raises(TypeError, match="shards takes ppr_matrix or kernel_matrix, got <function"):
