@@ -16,7 +16,7 @@ import time
 import warnings
 from collections.abc import Callable, Iterable
 from contextlib import suppress
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
@@ -278,15 +278,14 @@ class _Job:
 
     def run(self, n_jobs: int | None, progress: bool) -> None:
         """Compute what is missing."""
-        if is_elsewhere():
-            missing = [shard for shard in self.tasks(self.graph_folder()) if not shard.done]
-            _count(over_joblib(_run, missing, n_jobs), missing, progress)
-        else:
+        if not is_elsewhere():
             self.run_here(self.tasks(""), n_jobs, progress)
-        if (
-            self.rows.graph.path is None and (self.path / GRAPH).is_dir()
-        ):  # saved for workers, by this call or an earlier
-            shutil.rmtree(self.path / GRAPH, ignore_errors=True)
+        elif missing := [shard for shard in self.tasks("") if not shard.done]:
+            graph = self.graph_folder()
+            _count(over_joblib(_run, [replace(shard, _graph=graph) for shard in missing], n_jobs), missing, progress)
+        saved = self.path / GRAPH  # for workers, by this call or an earlier one
+        if self.rows.graph.path is None and saved.is_dir():
+            shutil.rmtree(saved, ignore_errors=True)
 
     def run_here(self, tasks: list[Shard], n_jobs: int | None, progress: bool) -> None:
         """Compute what is missing of these shards, over threads of this process."""
