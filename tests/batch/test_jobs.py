@@ -20,8 +20,6 @@ from nx_fastonl.batch import jobs
 from nx_fastonl.batch.matrix import shard_name
 from nx_fastonl.push.matrix import PageRankRows, plan_rows
 
-ROOT = Path(__file__).resolve().parents[2]
-
 
 @pytest.fixture
 def out(tmp_path):
@@ -445,8 +443,7 @@ class TestSavedMatrix:
 def test_the_command(tmp_path):
     def run(*arguments):
         command = [sys.executable, "-m", "nx_fastonl", *arguments]
-        environment = {**os.environ, "PYTHONPATH": str(ROOT)}
-        return subprocess.run(command, cwd=tmp_path, env=environment, capture_output=True, text=True, check=False)
+        return subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=False)
 
     assert run("example").returncode == 0
     assert run("convert", "friends.csv", "graph").returncode == 0
