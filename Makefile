@@ -41,7 +41,7 @@ docs:  ## Build the site into docs/_build/html, and check it
 
 bench:  ## Compare with the peers on the graphs of ../shared/data; RECORD=--record writes docs/benchmarks
 	python -m tests.benchmarks.bench_pagerank $(RECORD)
-	python -m tests.benchmarks.bench_rows peers threads $(RECORD)
+	python -m tests.benchmarks.bench_rows $(RECORD)
 	python -m tests.benchmarks.bench_backend $(RECORD)
 	python -m tests.benchmarks.bench_dynamic pagerank $(RECORD)
 	python -m tests.benchmarks.bench_files $(RECORD)

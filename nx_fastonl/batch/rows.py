@@ -35,7 +35,7 @@ __all__ = [
 
 # A block has at most so many rows, so that Ctrl-C and the progress bar do not wait; and each thread gets several.
 MAX_ROWS_PER_BLOCK = 256
-BLOCKS_PER_THREAD = 8
+BLOCKS_PER_THREAD = 16
 MAX_THREADS = 1024
 DTYPES = ("float64", "float32")
 

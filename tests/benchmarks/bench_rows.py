@@ -249,7 +249,7 @@ def threads() -> Table:
     graphs = {name: load(name) for name in GRAPHS}
     tasks = [(GRAPH, np.arange(len(graphs[GRAPH])), EPSILON, REPEAT_ALL)]
     for name, graph in graphs.items():
-        tasks.append((name, np.random.default_rng(0).choice(len(graph), 200, replace=False), 1e-5, 9))
+        tasks.append((name, np.random.default_rng(0).choice(len(graph), SOURCES, replace=False), 1e-5, 7))
     for name, sources, epsilon, repeat in tasks:
         matrix = partial(fo.ppr_matrix, graphs[name], sources, epsilon=epsilon, top_k=TOP_K)
         by_threads = {n_jobs: partial(matrix, n_jobs=n_jobs) for n_jobs in (2, 1)}
@@ -308,11 +308,12 @@ def resident() -> int:
 def size_of(folder: Path) -> int:
     """Bytes of the files that are there now: a temporary one may go while this looks."""
     total = 0
-    for path in folder.rglob("*"):
-        try:
-            total += path.stat().st_size
-        except FileNotFoundError:
-            continue
+    for parent, _, names in os.walk(folder):
+        for name in names:
+            try:
+                total += (Path(parent) / name).stat().st_size
+            except FileNotFoundError:
+                continue
     return total
 
 
