@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 
 from nx_fastonl._lib.checks import shortened
 from nx_fastonl._lib.folders import DamagedError, Folder, open_folder
+from nx_fastonl._lib.html import facts, few_names, view, view_or_none
 from nx_fastonl.batch.rows import DTYPES, Block, csr_of
 from nx_fastonl.graph.names import ArrayNames, finder_of
 from nx_fastonl.graph.rows import MAX_NODES
@@ -168,6 +169,22 @@ class SavedMatrix:
     def __repr__(self) -> str:
         rows, columns = self.shape
         return f"<SavedMatrix of {rows:,} rows and {columns:,} columns, by {self.parameters['function']}>"
+
+    def _repr_html_(self) -> str | None:
+        return view_or_none(self._view)
+
+    def _view(self) -> str:
+        (rows, columns), of = self.shape, self.parameters
+        shown = {
+            "type of values": self.dtype.name,
+            "nodes": few_names(self.nodes, columns),
+            "saved in": str(self.path),
+            "shards": len(self.layout.starts),
+        }
+        made_with = {name: value for name, value in of.items() if name != "function" and value is not None}
+        return view(
+            "SavedMatrix", f"{rows:,} rows and {columns:,} columns, by {of['function']}", facts(shown), facts(made_with)
+        )
 
     def __reduce__(self) -> tuple[Any, ...]:
         return open_matrix, (str(self.path),)

@@ -16,6 +16,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from nx_fastonl._lib.arrays import read_only
 from nx_fastonl._lib.checks import check_count, shortened
+from nx_fastonl._lib.html import view_or_none
 from nx_fastonl._lib.pool import Pool
 from nx_fastonl._lib.streams import FileLike
 from nx_fastonl.graph._check import find_fault
@@ -30,6 +31,7 @@ from nx_fastonl.graph.live import BACKEND_NAME, LiveGraph, live_graph
 from nx_fastonl.graph.names import ArrayNames, finder_of, integer_names
 from nx_fastonl.graph.rows import MAX_NODES, Rows, check_weights, integers, rows_from_edges, rows_from_scipy
 from nx_fastonl.graph.storage import StoredGraph, Verify, graph_fingerprint, open_graph, save_graph
+from nx_fastonl.graph.views import MAX_COUNTED_NODES, graph_view
 
 if TYPE_CHECKING:
     from scipy import sparse
@@ -538,6 +540,14 @@ class CSRGraph(RowGraph):
     def __repr__(self) -> str:
         kind = "directed " if self._directed else ""
         return f"{kind}CSRGraph with {len(self)} nodes and {self.number_of_edges()} edges"
+
+    def _repr_html_(self) -> str | None:
+        return view_or_none(self._view)
+
+    def _view(self) -> str:
+        counts = np.diff(self.indptr) if len(self) <= MAX_COUNTED_NODES else None
+        more: dict[str, object] = {"saved in": None if self.path is None else str(self.path)}
+        return graph_view(self, self.nodes, counts, self.weights is not None, more)
 
     def __setattr__(self, name: str, value: Any) -> None:
         if "_is_frozen" in self.__dict__:  # the last attribute that __init__ sets

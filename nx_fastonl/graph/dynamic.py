@@ -6,6 +6,7 @@ import heapq
 import weakref
 from collections.abc import Hashable, Iterable, Iterator
 from functools import partial
+from itertools import islice
 from typing import Any, NamedTuple
 
 import networkx as nx
@@ -15,6 +16,7 @@ from numpy.typing import ArrayLike, NDArray
 from nx_fastonl._lib._sharing import SharedLock
 from nx_fastonl._lib.arrays import check_restored
 from nx_fastonl._lib.checks import check_between, shortened
+from nx_fastonl._lib.html import NAMES_SHOWN, view_or_none
 from nx_fastonl.graph._dynamic import RowPool
 from nx_fastonl.graph.base import ChangingGraph
 from nx_fastonl.graph.convert import as_csr_graph
@@ -35,6 +37,7 @@ from nx_fastonl.graph.growing_names import GrowingNames, NamesState
 from nx_fastonl.graph.live import BACKEND_NAME
 from nx_fastonl.graph.names import find_in_range
 from nx_fastonl.graph.rows import MAX_NODES, Rows
+from nx_fastonl.graph.views import MAX_COUNTED_NODES, graph_view
 
 __all__ = ["DynamicGraph", "GraphState"]
 
@@ -197,6 +200,23 @@ class DynamicGraph(ChangingGraph):
     def __repr__(self) -> str:
         kind = "directed " if self._directed else ""
         return f"{kind}{type(self).__name__} with {len(self)} nodes and {self.number_of_edges()} edges"
+
+    def _repr_html_(self) -> str | None:
+        return view_or_none(self._view)
+
+    def _view(self) -> str:
+        counts = None
+        with self._lock.reading:
+            nodes, n = list(islice(self._nodes, NAMES_SHOWN)), len(self)
+            if n <= MAX_COUNTED_NODES:
+                counts = self.rows.neighbor_counts(slice(None))
+                isolated = n - np.count_nonzero(counts)  # rows of nobody have no neighbours either
+                counts = np.concatenate([counts[counts > 0], np.zeros(isolated, counts.dtype)])
+        return graph_view(self, nodes, counts, self.rows.weights is not None, self._facts())
+
+    def _facts(self) -> dict[str, object]:
+        """What notebooks show beside the size of the graph."""
+        return {"edges with a time": len(self._times) or None}
 
     def is_directed(self) -> bool:
         """Whether edges lead only from their source to their target.

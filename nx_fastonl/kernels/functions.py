@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from nx_fastonl._lib.checks import check_positive
+from nx_fastonl._lib.html import record_view
 from nx_fastonl.graph._dicts import dict_from_arrays
 from nx_fastonl.graph.convert import as_row_graph
 from nx_fastonl.graph.vectors import dense_vector
@@ -48,6 +49,9 @@ class KernelInfo:
     operations: int
     pushes: int
     epochs: int
+
+    def _repr_html_(self) -> str | None:
+        return record_view(self)
 
 
 @overload

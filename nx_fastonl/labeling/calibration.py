@@ -9,7 +9,9 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from nx_fastonl._lib.html import view_or_none
 from nx_fastonl._lib.optional import pandas_for
+from nx_fastonl.labeling.views import calibration_view
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -55,6 +57,17 @@ class Calibration:
             return f"Calibration of {size}"
         means = f"mean probability {self._mean(self.confidences):.3f}, accuracy {self._mean(self.accuracies):.3f}"
         return f"Calibration of {size}: {means}, calibration error {self.error:.3f}"
+
+    def _repr_html_(self) -> str | None:
+        return view_or_none(self._view)
+
+    def _view(self) -> str:
+        means = {
+            "mean probability": self._mean(self.confidences),
+            "accuracy": self._mean(self.accuracies),
+            "calibration error": self.error,
+        }
+        return calibration_view(self.counts, means, zip(self.confidences, self.accuracies, strict=True))
 
     @property
     def error(self) -> float:

@@ -5,6 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
+from nx_fastonl._lib.html import record_view
+
 __all__ = ["CertifiedLabel"]
 
 
@@ -39,3 +41,6 @@ class CertifiedLabel:
     margin: float
     error: float
     certain: bool
+
+    def _repr_html_(self) -> str | None:
+        return record_view(self)

@@ -10,7 +10,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from nx_fastonl._lib.checks import a_few, cut, shortened
+from nx_fastonl._lib.html import view_or_none
 from nx_fastonl._lib.optional import pandas_for
+from nx_fastonl.labeling.views import compatibility_view
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -83,6 +85,15 @@ class Compatibility:
 
     def __repr__(self) -> str:
         return "\n".join([f"Compatibility of {len(self.labels)} labels", *self._sentences()])
+
+    def _repr_html_(self) -> str | None:
+        return view_or_none(self._view)
+
+    def _view(self) -> str:
+        verb = (
+            "of the row points to one of the column" if self.directed else "of the row is joined to one of the column"
+        )
+        return compatibility_view(self.labels, self.ratios, self.counts, verb)
 
     def to_pandas(self) -> pd.DataFrame:
         """The ratios as a table with a row and a column for each label. Needs pandas.

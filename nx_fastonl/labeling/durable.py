@@ -25,6 +25,7 @@ import numpy as np
 from nx_fastonl._lib.checks import a_few, shortened
 from nx_fastonl._lib.files import errors_name
 from nx_fastonl._lib.folders import Content, DamagedError, open_folder, read_arrays, remove_strays, write_folder
+from nx_fastonl._lib.html import few_names
 from nx_fastonl._lib.journal import Journal, Sync, check_sync
 from nx_fastonl._lib.plain import from_json, to_json
 from nx_fastonl._lib.records import RecordReader, RecordWriter
@@ -153,6 +154,16 @@ class DurableGraph(DynamicGraph):
             self.close()
             kind = "directed" if self._directed else "undirected"
             raise ValueError(f"{path} holds a graph that is {kind}, got directed={directed!r}")
+
+    def _facts(self) -> dict[str, object]:
+        names = self.labelers
+        return {
+            **super()._facts(),
+            "saved in": str(self.path),
+            "sync": self._sync,
+            "labelers": few_names(names, len(names)) if names else "none",
+            "open": not self._is_closed,
+        }
 
     # ------------------------------------------------------------------------------------------------ models
 

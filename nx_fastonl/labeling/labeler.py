@@ -19,6 +19,7 @@ from numpy.typing import NDArray
 
 from nx_fastonl._lib.checks import a_few, check_fraction, check_positive, check_whole, shortened
 from nx_fastonl._lib.folders import DamagedError
+from nx_fastonl._lib.html import view_or_none
 from nx_fastonl._lib.plain import from_json, to_json
 from nx_fastonl._lib.progress import in_batches, with_progress
 from nx_fastonl._lib.seeds import as_seed
@@ -32,6 +33,7 @@ from nx_fastonl.labeling.knowledge import Knowledge, LabelEntry, restored_knowle
 from nx_fastonl.labeling.labels import Labels, PlainLabels, checked_label, distinct_labels, is_missing, label_stream
 from nx_fastonl.labeling.sequence import LabelSequence
 from nx_fastonl.labeling.snapshot import SavedLearner, encode_learner, read_model, write_model
+from nx_fastonl.labeling.views import labeler_view
 from nx_fastonl.learners._history import LabelHistory
 from nx_fastonl.learners.adaptive import AdaptiveLearner
 from nx_fastonl.learners.base import Learner
@@ -239,6 +241,19 @@ class OnlineNodeLabeler:
         learned = f"{self.n_learned} of {self._graph.number_of_nodes()} nodes learned"
         arrows = ", with arrows" if getattr(self._knowledge.learner, "arrows", None) is not None else ""
         return f"OnlineNodeLabeler(method={self._method!r}{kernel}): {len(self.classes)} labels, {learned}{arrows}"
+
+    def _repr_html_(self) -> str | None:
+        return view_or_none(self._view)
+
+    def _view(self) -> str:
+        arrows = getattr(self._knowledge.learner, "arrows", None)
+        settings = {
+            "method": self._method,
+            "kernel": self._kernel if self._method in KERNEL_METHODS else None,
+            "graph": repr(self.graph),
+            "arrows": None if arrows is None else "used",
+        }
+        return labeler_view(settings, self._knowledge, self._graph.number_of_nodes())
 
     def __getstate__(self) -> dict[str, Any]:
         with self._present():  # numbers that are stored by row are as many as the graph has rows

@@ -9,8 +9,10 @@ from itertools import accumulate
 from typing import TYPE_CHECKING, Any, overload
 
 from nx_fastonl._lib.checks import check_whole
+from nx_fastonl._lib.html import view_or_none
 from nx_fastonl._lib.optional import axes_or_current, pandas_for
 from nx_fastonl.labeling.calibration import Calibration, calibration_of
+from nx_fastonl.labeling.views import sequence_view
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -80,6 +82,15 @@ class LabelSequence(Sequence[Any]):
     def __repr__(self) -> str:
         rate = f" (error rate {self.error_rate:.3f})" if self else ""
         return f"LabelSequence of {len(self)} predictions, {self.mistakes} mistakes{rate}"
+
+    def _repr_html_(self) -> str | None:
+        return view_or_none(self._view)
+
+    def _view(self) -> str:
+        more: dict[str, object] = {}
+        if self and self.probabilities is not None:
+            more = {"log loss": self.log_loss, "calibration error": self.calibration().error}
+        return sequence_view(self.predicted, self.truth, self.correct, more)
 
     @property
     def correct(self) -> tuple[bool, ...]:

@@ -68,6 +68,11 @@ class Learner(ABC):
         if self.graph.can_change:
             self.history.n_removals = self.graph.nodes.n_removals
 
+    @property
+    def is_behind(self) -> bool:
+        """Whether the graph has changed since this last caught up with it."""
+        return self._followed != self.graph.version
+
     def follow(self) -> None:
         """Catch up with the graph, which may have changed, and forget the labels of nodes that have left it.
 

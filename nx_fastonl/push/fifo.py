@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from nx_fastonl._lib.checks import WEIGHT_RANGE, check_between, check_count, check_fraction, check_positive, shortened
+from nx_fastonl._lib.html import record_view
 from nx_fastonl.graph._dicts import dict_from_arrays
 from nx_fastonl.graph.convert import as_row_graph
 from nx_fastonl.graph.vectors import Masses, dense_vector, sparse_vector
@@ -64,6 +65,9 @@ class PushInfo:
     worst_case_bound: float
     local_bound: float
     outcome: Literal["converged", "budget exhausted"]
+
+    def _repr_html_(self) -> str | None:
+        return record_view(self)
 
 
 @overload

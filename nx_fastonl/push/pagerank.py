@@ -19,6 +19,7 @@ from nx_fastonl._lib.checks import (
     check_unknown,
     shortened,
 )
+from nx_fastonl._lib.html import record_view
 from nx_fastonl.graph._dicts import dict_from_arrays
 from nx_fastonl.graph.base import RowGraph
 from nx_fastonl.graph.convert import as_row_graph
@@ -77,6 +78,9 @@ class PageRankInfo:
     operations: int
     pushes: int
     epochs: int
+
+    def _repr_html_(self) -> str | None:
+        return record_view(self)
 
 
 @overload

@@ -4,7 +4,6 @@ import functools
 import http.server
 import os
 import re
-import shutil
 import threading
 from html.parser import HTMLParser
 from pathlib import Path
@@ -17,7 +16,6 @@ import nx_fastonl as fo
 SITE = os.environ.get("NX_FASTONL_SITE")
 pytestmark = pytest.mark.skipif(not SITE, reason="the site is tested by `make docs`, which builds it")
 
-BROWSERS = ("chromium", "chromium-browser", "google-chrome", "chrome")
 DESKTOP = {"width": 1400, "height": 900}
 PHONE = {"width": 375, "height": 812}
 MODULES = ("datasets", "experiments", "plotting")
@@ -64,18 +62,6 @@ def address():
         threading.Thread(target=server.serve_forever, daemon=True).start()
         yield f"http://127.0.0.1:{server.server_port}"
         server.shutdown()
-
-
-@pytest.fixture(scope="module")
-def browser():
-    playwright = pytest.importorskip("playwright.sync_api", reason="playwright is not installed")
-    executable = next(filter(None, map(shutil.which, BROWSERS)), None)
-    if executable is None:
-        pytest.skip(f"no browser is installed: none of {', '.join(BROWSERS)}")
-    with playwright.sync_playwright() as driver:
-        started = driver.chromium.launch(executable_path=executable, args=["--no-sandbox", "--disable-gpu"])
-        yield started
-        started.close()
 
 
 @pytest.fixture
