@@ -7,6 +7,7 @@ from typing import Any
 import networkx as nx
 import numpy as np
 
+from nx_fastonl._lib.log import logger
 from nx_fastonl.graph.base import ChangingGraph, RowGraph
 from nx_fastonl.graph.csr import CSRGraph, csr_graph_of
 from nx_fastonl.graph.live import BACKEND_NAME, LiveGraph
@@ -27,6 +28,7 @@ def as_csr_graph(G: Any, weight: str | None = "weight") -> CSRGraph:
     if sparse.issparse(G):
         return CSRGraph.from_scipy(G, weight=weight)
     if getattr(G, "__networkx_backend__", None) is not None:
+        logger.info("a %s is made an nx.Graph first, by its own backend", type(G).__name__)
         return CSRGraph.from_networkx(_to_networkx(G, backend="networkx"), weight)
     hint = "; wrap it in scipy.sparse.csr_array" if isinstance(G, np.ndarray) else ""
     raise TypeError(

@@ -7,6 +7,7 @@ from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from functools import cached_property
 from pathlib import Path
+from time import perf_counter
 from typing import TYPE_CHECKING, Any
 from weakref import WeakValueDictionary
 
@@ -17,6 +18,7 @@ from numpy.typing import ArrayLike, NDArray
 from nx_fastonl._lib.arrays import read_only
 from nx_fastonl._lib.checks import check_count, shortened
 from nx_fastonl._lib.html import view_or_none
+from nx_fastonl._lib.log import elapsed, logger
 from nx_fastonl._lib.pool import Pool
 from nx_fastonl._lib.streams import FileLike
 from nx_fastonl.graph._check import find_fault
@@ -256,6 +258,7 @@ class CSRGraph(RowGraph):
         >>> fo.CSRGraph.from_scipy(scipy.sparse.csr_array([[0, 1, 0], [1, 0, 2], [0, 2, 0]]))
         CSRGraph with 3 nodes and 2 edges
         """
+        began = perf_counter()
         rows, symmetric = rows_from_scipy(A)
         if directed is False and not symmetric:
             raise ValueError("the matrix is not symmetric; pass directed=True, or A + A.T")
@@ -263,7 +266,9 @@ class CSRGraph(RowGraph):
             directed = not symmetric
         if weight is None:
             rows = rows._replace(weights=None)
-        return cls._made(rows, nodes, directed)
+        graph = cls._made(rows, nodes, directed)
+        logger.info("converted a scipy array with %d nodes, in %s", len(graph), elapsed(began))
+        return graph
 
     @classmethod
     def from_edges(
@@ -790,8 +795,11 @@ class CSRGraph(RowGraph):
     @cached_property
     def arrows(self) -> Arrows:
         """A directed graph without its arrows, and which way they point."""
+        began = perf_counter()
         rows, arrows = rows_both_ways(self)
-        return Arrows(CSRGraph._made(rows, self.nodes, directed=False), *arrows)
+        made = Arrows(CSRGraph._made(rows, self.nodes, directed=False), *arrows)
+        logger.info("made W + W^T of a directed CSRGraph with %d nodes, in %s", len(self), elapsed(began))
+        return made
 
     @cached_property
     def view(self) -> GraphView:

@@ -7,6 +7,7 @@ import weakref
 from collections.abc import Hashable, Iterable, Iterator
 from functools import partial
 from itertools import islice
+from time import perf_counter
 from typing import Any, NamedTuple
 
 import networkx as nx
@@ -17,6 +18,7 @@ from nx_fastonl._lib._sharing import SharedLock
 from nx_fastonl._lib.arrays import check_restored
 from nx_fastonl._lib.checks import check_between, shortened
 from nx_fastonl._lib.html import NAMES_SHOWN, view_or_none
+from nx_fastonl._lib.log import elapsed, logger
 from nx_fastonl.graph._dynamic import RowPool
 from nx_fastonl.graph.base import ChangingGraph
 from nx_fastonl.graph.convert import as_csr_graph
@@ -531,12 +533,17 @@ class DynamicGraph(ChangingGraph):
         >>> frozen, graph
         (CSRGraph with 2 nodes and 1 edges, DynamicGraph with 3 nodes and 2 edges)
         """
+        began = perf_counter()
         with self._lock.reading:
             found = self._frozen
-            if found is None or found[0] != self._n_changes:
-                rows, _ = self._packed()
-                found = self._frozen = (self._n_changes, CSRGraph._made(rows, self._plain_nodes(), self._directed))
-            return found[1]
+            if found is not None and found[0] == self._n_changes:
+                return found[1]
+            rows, _ = self._packed()
+            graph = CSRGraph._made(rows, self._plain_nodes(), self._directed)
+            self._frozen = (self._n_changes, graph)
+        # A handler of the log may be the caller's code: the graph is no longer being read.
+        logger.info("copied a %s with %d nodes to a CSRGraph, in %s", type(self).__name__, len(graph), elapsed(began))
+        return graph
 
     def to_networkx(self) -> nx.Graph[Any]:
         """The graph as an ``nx.Graph`` or ``nx.DiGraph``, its weights, if it has any, as edge attribute "weight".

@@ -5,10 +5,12 @@ from __future__ import annotations
 import sys
 import warnings
 from collections.abc import Callable, Hashable, Mapping, Sequence
+from time import perf_counter
 from typing import Any, NamedTuple, cast
 
 import networkx as nx
 
+from nx_fastonl._lib.log import elapsed, logger
 from nx_fastonl.graph._dicts import have_weights, some_edges, weights_of
 from nx_fastonl.graph.rows import Rows, first_named, rows_from_adjacency
 
@@ -87,8 +89,24 @@ class LiveGraph:
         if stored is not None and self._is_current(stored, weight, recount):
             if not (stored.is_whole or recount or "cache" in nx.config.warnings_to_ignore):
                 warn_of_partial_checks()
+            logger.debug("used the arrays that are kept of an nx.Graph with %d nodes, weight=%r", len(self), weight)
             return stored.made
+        if stored is not None:
+            logger.info(
+                "dropped the arrays that were kept of an nx.Graph with %d nodes, weight=%r: it was changed by other "
+                "means than NetworkX's methods",
+                stored.n_nodes,
+                weight,
+            )
+        began = perf_counter()
         made = make(*self._rows(weight), self._directed)
+        logger.info(
+            "converted an nx.Graph with %d nodes, weight=%r, in %s%s",
+            len(self),
+            weight,
+            elapsed(began),
+            "; it is a view, which is converted at every call" if self._is_view else "",
+        )
         if not self._is_view:
             self._conversions[weight] = self._to_store(made, weight)
         return made

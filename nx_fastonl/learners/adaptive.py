@@ -6,12 +6,14 @@ import math
 import threading
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
+from time import perf_counter
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from nx_fastonl._lib.arrays import check_restored
+from nx_fastonl._lib.log import log_rebuild
 from nx_fastonl.graph._view import GraphView
 from nx_fastonl.graph.arrows import Arrows
 from nx_fastonl.graph.base import RowGraph
@@ -151,7 +153,9 @@ class AdaptiveLearner(Learner):
         self.counts.add_rows(len(graph))
         changes = graph.changes_since(self.counts.position) if self.counts.position >= 0 else None
         if changes is None or len(changes) > max(graph.n_entries, MIN_RECOUNTED):
+            began = perf_counter()
             self.counts.recount(self._view, self.history, graph.position)
+            log_rebuild("the counts of labels around nodes", changes, began)
         else:
             self.counts.repair(self._view, self.history, changes, graph.position)
 

@@ -5,12 +5,14 @@ from __future__ import annotations
 import math
 import threading
 from functools import cached_property
+from time import perf_counter
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from nx_fastonl._lib.arrays import check_restored
+from nx_fastonl._lib.log import log_rebuild
 from nx_fastonl.kernels.graph_kernel import UNIT_ROUNDOFF, GraphKernel
 from nx_fastonl.learners._diffusion import DiffusionRun, DiffusionStore
 from nx_fastonl.learners._history import LabelHistory
@@ -148,7 +150,9 @@ class Diffusion:
         store.when_slow = SlowLanes(self.system)
         self.system.__dict__.pop("elimination", None)  # it may know components as they were
         if changes is None or depends_on_n or len(changes) > self._changes_before_rebuild():
+            began = perf_counter()
             self._rebuild(history, gradients)
+            log_rebuild("a diffusion of labels", changes, began, "its kernel follows n" if depends_on_n else "")
             return
         if len(graph) > n_before:
             self._widen_extremes(np.arange(n_before, len(graph), dtype=np.int32))

@@ -21,9 +21,20 @@ def _deferred(module: str, name: str) -> staticmethod[..., Any]:
     """A function of the package without NetworkX's dispatch around it, imported at its first call."""
 
     def call(*args: Any, **kwargs: Any) -> Any:
-        return import_module("inspect").unwrap(getattr(import_module(f"nx_fastonl.{module}"), name))(*args, **kwargs)
+        function = import_module("inspect").unwrap(getattr(import_module(f"nx_fastonl.{module}"), name))
+        try:
+            return function(*args, **kwargs)
+        except NotImplementedError as error:
+            _log_fallback("handed %s back to NetworkX: %s", name, error)
+            raise
 
     return staticmethod(call)
+
+
+def _log_fallback(message: str, name: str, reason: Any) -> Any:
+    """Log why a call does not run here, and return the reason."""
+    import_module("nx_fastonl._lib.log").logger.info(message, name, reason)
+    return reason
 
 
 class BackendInterface:
@@ -63,9 +74,11 @@ class BackendInterface:
     @staticmethod
     def can_run(name: str, args: tuple[Any, ...], kwargs: dict[str, Any]) -> bool | str:
         """True, or why this backend would not give NetworkX's answer."""
-        return import_module("nx_fastonl.nxapi.support").why_unsupported(name, args, kwargs) or True
+        reason = import_module("nx_fastonl.nxapi.support").why_unsupported(name, args, kwargs)
+        return _log_fallback("cannot run %s as NetworkX does: %s", name, reason) if reason else True
 
     @staticmethod
     def should_run(name: str, args: tuple[Any, ...], kwargs: dict[str, Any]) -> bool | str:
         """True, or why NetworkX would be faster."""
-        return import_module("nx_fastonl.nxapi.support").why_slower(name, args, kwargs) or True
+        reason = import_module("nx_fastonl.nxapi.support").why_slower(name, args, kwargs)
+        return _log_fallback("left %s to NetworkX: %s", name, reason) if reason else True

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Hashable, Iterable, Mapping
+from time import perf_counter
 from typing import Any, NamedTuple, cast
 
 import networkx as nx
@@ -11,6 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from nx_fastonl._lib.checks import a_few, check_fraction, check_mapping, check_positive, check_whole, shortened
+from nx_fastonl._lib.log import log_rebuild
 from nx_fastonl.graph._dicts import dict_from_arrays
 from nx_fastonl.graph._dynamic import CHANGE
 from nx_fastonl.graph.base import ChangingGraph
@@ -365,8 +367,11 @@ class DynamicPageRank:
         kept.add_rows(len(graph))
         self._system = self._new_system()
         changes = None if reached is None else self._changes_since(reached)
-        if reached is None or changes is None:
+        if reached is None or changes is None or self._are_too_many(changes):
+            began = perf_counter()
             kept.recompute(self._system.view, *now.arrays(), now)
+            if reached is not None:
+                log_rebuild("a PageRank vector", changes, began)
             return
         forgotten = self._isolated(self._removed_since(reached))
         sources, masses = NO_ROWS, NO_MASSES
@@ -383,13 +388,13 @@ class DynamicPageRank:
             kept.settle_around(self._system.view, ends, max(LEAST_EDGES, graph.n_entries))
 
     def _changes_since(self, reached: _Reached) -> NDArray[Any] | None:
-        """The edges that have changed; None if ``r = b - H z`` is better computed anew."""
+        """The edges that have changed; None if the log does not have them."""
         if not self._graph.can_change:
             return np.empty(0, dtype=CHANGE)
-        changes: NDArray[Any] | None = self._graph.changes_since(reached.version[0])
-        if changes is None or len(changes) > LEAST_CHANGES + self._kept.volume / EDGES_PER_REPAIR:
-            return None
-        return changes
+        return self._graph.changes_since(reached.version[0])
+
+    def _are_too_many(self, changes: NDArray[Any]) -> bool:
+        return len(changes) > LEAST_CHANGES + self._kept.volume / EDGES_PER_REPAIR
 
     def _removed_since(self, reached: _Reached) -> list[int]:
         removed: list[int] = self._graph.nodes.removed_since(reached.version[2]) if self._graph.can_change else []

@@ -8,6 +8,7 @@ from dataclasses import replace
 import numpy as np
 from numpy.typing import NDArray
 
+from nx_fastonl._lib.log import logger
 from nx_fastonl.graph.base import RowGraph
 from nx_fastonl.graph.vectors import dense_vector
 from nx_fastonl.push._substitution import substitute
@@ -75,10 +76,16 @@ def push_or_pull(
             return walked
         guess = dense_vector(graph, walked.nodes, walked.estimate)
     source = dense_vector(graph, sources, masses)
+    logger.debug(
+        "pulled a vector of %d nodes instead of pushing it: it covers the graph; %d edges were walked before",
+        len(graph),
+        walked.operations,
+    )
     found = solve_everywhere(
         system, source, mass_tolerance, guess=guess, keep_ties=keep_ties, n_jobs=n_jobs, cancelled=cancelled
     )
     if found.mass > mass_tolerance:
+        logger.info("pushed a vector after all: rounding errors kept pulled rows above the tolerance")
         result = push(sources, masses)
         return replace(result, operations=walked.operations + found.operations + result.operations)
     passes = -(-found.operations // max(graph.n_entries, 1))

@@ -1,0 +1,32 @@
+"""The package's logger: what it does without being asked, and why.
+
+INFO is for what takes time, or is done in another way than one would expect; DEBUG for what repeats at every call.
+Nothing is logged inside of loops, and what is passed to the logger is formatted only if somebody listens.
+"""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Sized
+from time import perf_counter
+
+__all__ = ["elapsed", "log_rebuild", "logger"]
+
+logger = logging.getLogger("nx_fastonl")
+logger.addHandler(logging.NullHandler())  # silent, unless the program asks for a log
+
+
+def elapsed(began: float) -> str:
+    """The time since `began`, which ``perf_counter`` gave."""
+    seconds = perf_counter() - began
+    return f"{seconds:.2f} s" if seconds >= 1.0 else f"{1e3 * seconds:.2f} ms"
+
+
+def log_rebuild(what: str, changes: Sized | None, began: float, reason: str = "") -> None:
+    """Say that part of a model was computed anew for a graph that has changed.
+
+    `changes` are the edges that have; None if the graph's log of changes does not reach back so far.
+    """
+    if not reason:
+        reason = "the graph's log is too short" if changes is None else f"{len(changes)} changes of edges"
+    logger.info("computed %s anew instead of repairing it, in %s: %s", what, elapsed(began), reason)
