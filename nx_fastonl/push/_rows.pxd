@@ -4,6 +4,7 @@ cimport cython
 from libc.stdint cimport int64_t
 
 from nx_fastonl._lib.typedefs cimport node_t, offset_t
+from nx_fastonl.push._filter cimport NodeFilter
 from nx_fastonl.push._system cimport SystemView
 from nx_fastonl.push._workspace cimport Workspace
 
@@ -26,6 +27,7 @@ cdef class RowPlan:
     cdef double target
     cdef int64_t max_operations
     cdef readonly Py_ssize_t top_k
+    cdef NodeFilter allowed
     cdef const unsigned char[::1] cancelled
 
 

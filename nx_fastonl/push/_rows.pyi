@@ -3,6 +3,7 @@ from typing import final
 import numpy as np
 from numpy.typing import NDArray
 
+from nx_fastonl.push._filter import NodeFilter
 from nx_fastonl.push._system import SystemView
 from nx_fastonl.push._workspace import Workspace
 
@@ -29,6 +30,7 @@ class RowPlan:
         target: float = ...,
         max_operations: int = ...,
         top_k: int | None = ...,
+        allowed: NodeFilter = ...,
     ) -> None: ...
 
 def pagerank_rows(

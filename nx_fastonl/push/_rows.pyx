@@ -9,9 +9,12 @@ import numpy as np
 
 from nx_fastonl._lib.signals cimport is_poll_due, poll_or_cancel
 from nx_fastonl._lib.typedefs cimport node_t
+from nx_fastonl.push._filter cimport NodeFilter, is_allowed
 from nx_fastonl.push._push cimport PushPlan, PushState, new_push, push_once, push_to_target
 from nx_fastonl.push._system cimport SystemView, pivot_of
 from nx_fastonl.push._workspace cimport Workspace, clear
+
+_ALL = NodeFilter()
 
 # Rows with fewer columns are sorted by insertion. In longer ones, this many bits are sorted at a time.
 cdef Py_ssize_t SHORT_ROW = 48
@@ -71,17 +74,18 @@ cdef class RowPlan:
 
     A node is pushed while its residual is at least `epsilon` per neighbour, and further until the residual mass is at
     most `target`, where that is not 0; but only until `max_operations` edges were walked. A row has at most `top_k`
-    values: the largest and, of equal ones, those whose columns come first. Setting ``cancelled[0]`` from another thread
+    values: the largest of nodes that are `allowed` and, of equal ones, those whose columns come first. Setting ``cancelled[0]`` from another thread
     ends all with KeyboardInterrupt.
     """
 
     def __init__(
         self, double epsilon, double first_epsilon_factor, double omega, const unsigned char[::1] cancelled, *,
-        double target=0.0, int64_t max_operations=INT64_MAX, top_k=None,
+        double target=0.0, int64_t max_operations=INT64_MAX, top_k=None, NodeFilter allowed=_ALL,
     ):
         self.epsilon, self.first_epsilon_factor, self.omega = epsilon, first_epsilon_factor, omega
         self.target, self.max_operations = target, max_operations
         self.top_k = INT64_MAX if top_k is None else min(top_k, INT64_MAX)
+        self.allowed = allowed
         self.cancelled = cancelled
 
 
@@ -135,6 +139,29 @@ cdef Py_ssize_t gather_pushed(Workspace work, double* mass) noexcept nogil:
         work.queue[n_pushed] = u
         n_pushed += work.estimate[u] != 0.0
     return n_pushed
+
+
+cdef Py_ssize_t keep_allowed(
+    SystemView system, Workspace work, NodeFilter allowed, node_t source, Py_ssize_t n_pushed,
+) noexcept nogil:
+    """Keep the nodes at the front of the queue that are allowed; return their number. No estimate may be negative.
+
+    Those of the source and its neighbours become negative if these are excluded: the source was pushed, so they are
+    among the touched nodes, which are cleared.
+    """
+    cdef Py_ssize_t i, e, n_kept = 0
+    cdef node_t u
+    if allowed.exclude_neighbors:
+        work.estimate[source] = -1.0
+        for e in range(system.starts[source], system.stops[source]):
+            work.estimate[system.indices[e]] = -1.0
+    elif allowed.marks.shape[0] == 0:
+        return n_pushed
+    for i in range(n_pushed):
+        u = work.queue[i]
+        work.queue[n_kept] = u
+        n_kept += work.estimate[u] >= 0.0 and is_allowed(allowed, u)
+    return n_kept
 
 
 cdef void largest(Workspace work, Py_ssize_t n_pushed, node_t[::1] nodes) noexcept nogil:
@@ -245,6 +272,7 @@ def pagerank_rows(
             if scale != 1.0:
                 for i in range(n_pushed):
                     work.estimate[work.queue[i]] *= scale
+            n_pushed = keep_allowed(system, work, plan.allowed, sources[made], n_pushed)
             pack_row(block, work, n_pushed, plan.top_k, scale * mass + rounding)
             made += 1
         clear(work)

@@ -8,6 +8,7 @@ import numpy as np
 from nx_fastonl._lib.prefetch cimport prefetch
 from nx_fastonl._lib.signals cimport is_poll_due, poll_signals
 from nx_fastonl._lib.typedefs cimport node_t
+from nx_fastonl.push._filter cimport NodeFilter, is_allowed
 from nx_fastonl.push._system cimport SystemView, degree_of, pivot_of
 from nx_fastonl.push._workspace cimport Workspace
 
@@ -57,13 +58,13 @@ cdef void replace_smallest(double[::1] heap, node_t[::1] rows, double value, nod
     rows[i] = u
 
 
-def survey(SystemView system, Workspace work, Py_ssize_t k, bint with_rounding):
-    """The k largest values ``pivot * estimate``, and what bounds the errors of all values.
+def survey(SystemView system, Workspace work, NodeFilter allowed, Py_ssize_t k, bint with_rounding):
+    """The k largest values ``pivot * estimate`` of nodes that are allowed, and what bounds the errors of all values.
 
     Returns values and rows, in any order, with rows of -1 where fewer have a value; the residuals above zero, then those
     below: their mass, the largest per degree, and the largest of nodes without out-edges; the sum of the estimates of
-    such nodes; and how many of the touched nodes were pushed. Residuals include the rounding errors that `recompute`
-    found, if asked for.
+    such nodes; how many of the touched nodes were pushed; of those that are allowed, how many were touched, and how many
+    pushed. Residuals include the rounding errors that `recompute` found, if asked for.
     """
     values, rows = np.zeros(min(k, work.n_touched)), np.full(min(k, work.n_touched), -1, dtype=np.int32)
     cdef double[::1] heap = values
@@ -71,8 +72,9 @@ def survey(SystemView system, Workspace work, Py_ssize_t k, bint with_rounding):
     cdef double degree, value, stopped = 0.0
     cdef double above, above_mass = 0.0, above_per_degree = 0.0, above_peak = 0.0
     cdef double below, below_mass = 0.0, below_per_degree = 0.0, below_peak = 0.0
-    cdef Py_ssize_t i, pushed = 0
+    cdef Py_ssize_t i, pushed = 0, allowed_touched = 0, allowed_pushed = 0
     cdef node_t u
+    cdef bint can_return
     with nogil:
         for i in range(work.n_touched):
             u = touched_at(system, work, i)
@@ -90,22 +92,27 @@ def survey(SystemView system, Workspace work, Py_ssize_t k, bint with_rounding):
             else:
                 above_peak = max(above_peak, above)
                 below_peak = max(below_peak, below)
+            can_return = is_allowed(allowed, u)
+            allowed_touched += can_return
             if work.estimate[u] == 0.0:
                 continue
             pushed += 1
+            allowed_pushed += can_return
             if degree == 0.0:
                 stopped += work.estimate[u]
+            if not can_return:
+                continue
             value = value_of(system, work, u)
             if value > heap[0]:
                 replace_smallest(heap, heap_rows, value, u)
     above_all, below_all = (above_mass, above_per_degree, above_peak), (below_mass, below_per_degree, below_peak)
-    return values, rows, above_all, below_all, stopped, pushed
+    return values, rows, above_all, below_all, stopped, pushed, allowed_touched, allowed_pushed
 
 
 def rivals(
-    SystemView system, Workspace work, double floor, double most, double offset, double slope,
+    SystemView system, Workspace work, NodeFilter allowed, double floor, double most, double offset, double slope,
 ):
-    """The touched nodes whose exact ``pivot * estimate`` may be at least `floor`.
+    """The touched nodes that are allowed and whose exact ``pivot * estimate`` may be at least `floor`.
 
     It is above the one found by `most` at most, and by ``offset + slope * degree``.
     """
@@ -120,7 +127,7 @@ def rivals(
             value = value_of(system, work, u)
             out[count] = u
             error = rounding_of(system, u) * fabs(value) + min(most, offset + slope * degree_of(system, u))
-            count += value + error >= floor
+            count += value + error >= floor and is_allowed(allowed, u)
     return found[:count]
 
 

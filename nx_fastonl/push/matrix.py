@@ -17,6 +17,7 @@ from nx_fastonl.graph.convert import as_csr_graph
 from nx_fastonl.graph.csr import CSRGraph
 from nx_fastonl.nxapi.dispatch import dispatchable
 from nx_fastonl.push._rows import RowBlock, pagerank_rows
+from nx_fastonl.push.candidates import Candidates, checked_candidates
 from nx_fastonl.push.pagerank import FIRST_EPSILON, L1_ROUNDING, check_tolerance, default_epsilon, pagerank_vector
 from nx_fastonl.push.rows import PushedRows
 from nx_fastonl.push.rule import cover, edges_before_pulling
@@ -35,6 +36,7 @@ class PageRankRows(PushedRows):
 
     function = "ppr_matrix"
     total_error = np.add
+    array_names = ("candidates", "exclude")
 
     def __init__(
         self,
@@ -46,6 +48,7 @@ class PageRankRows(PushedRows):
         epsilon: float | None,
         tol: float | None,
         top_k: int | None,
+        allowed: Candidates,
     ) -> None:
         system, mass_tolerance, max_operations = LinearSystem(graph, shift=0.0, slope=1.0 / alpha), None, None
         if tol is not None:
@@ -63,12 +66,24 @@ class PageRankRows(PushedRows):
             top_k=top_k,
             mass_tolerance=mass_tolerance,
             max_operations=max_operations,
+            allowed=allowed.filter(graph),
         )
-        self.alpha, self.epsilon, self.tol = alpha, epsilon, tol
+        self.alpha, self.epsilon, self.tol, self._candidates = alpha, epsilon, tol, allowed
 
     @property
     def parameters(self) -> dict[str, Any]:
-        return {"alpha": self.alpha, "epsilon": self.epsilon, "tol": self.tol, "top_k": self.top_k}
+        return {
+            "alpha": self.alpha,
+            "epsilon": self.epsilon,
+            "tol": self.tol,
+            "top_k": self.top_k,
+            "exclude_neighbors": self.allowed.exclude_neighbors,
+        }
+
+    @property
+    def arrays(self) -> dict[str, NDArray[Any]]:
+        named = {"candidates": self._candidates.only, "exclude": self._candidates.exclude}
+        return {name: rows for name, rows in named.items() if rows is not None}
 
     @classmethod
     def restored(
@@ -79,8 +94,9 @@ class PageRankRows(PushedRows):
         parameters: dict[str, Any],
         arrays: dict[str, NDArray[Any]],
     ) -> PageRankRows:
-        del arrays
-        return cls(graph, sources, dtype, **parameters)
+        given = dict(parameters)
+        allowed = Candidates(arrays.get("candidates"), arrays.get("exclude"), given.pop("exclude_neighbors"))
+        return cls(graph, sources, dtype, allowed=allowed, **given)
 
     def _block(self, sources: NDArray[np.int32], cancelled: NDArray[np.uint8], *, with_errors: bool) -> Block:
         del with_errors  # they cost nothing
@@ -97,7 +113,11 @@ class PageRankRows(PushedRows):
     def _add_whole(self, block: RowBlock, u: int, cancelled: NDArray[np.uint8]) -> None:
         """Add the next row, which covers the graph."""
         found = pagerank_vector(self.graph, (np.array([u]), ONE), None, self.alpha, tol=self.tol, cancelled=cancelled)
-        block.add(*largest_by_column(found.nodes, found.values, self.top_k), found.l1_error)
+        kept = self.allowed.allows(found.nodes)
+        if self.allowed.exclude_neighbors:
+            neighbours = self.graph.indices[self.graph.indptr[u] : self.graph.indptr[u + 1]]
+            kept &= np.isin(found.nodes, np.append(neighbours, u), invert=True)
+        block.add(*largest_by_column(found.nodes[kept], found.values[kept], self.top_k), found.l1_error)
 
 
 def plan_rows(
@@ -108,6 +128,9 @@ def plan_rows(
     top_k: int | None = None,
     *,
     tol: float | None = None,
+    candidates: Iterable[Hashable] | None = None,
+    exclude: Iterable[Hashable] | None = None,
+    exclude_neighbors: bool = False,
     dtype: Any = "float64",
     weight: str | None = "weight",
 ) -> PageRankRows:
@@ -120,7 +143,10 @@ def plan_rows(
         epsilon = default_epsilon(graph) if epsilon is None else check_positive("epsilon", epsilon)
     check_count("top_k", top_k)
     rows = sources_or_all(graph, sources, "sources")
-    return PageRankRows(graph, rows, checked_dtype(dtype), alpha=alpha, epsilon=epsilon, tol=tol, top_k=top_k)
+    allowed = checked_candidates(graph, candidates, exclude, exclude_neighbors)
+    return PageRankRows(
+        graph, rows, checked_dtype(dtype), alpha=alpha, epsilon=epsilon, tol=tol, top_k=top_k, allowed=allowed
+    )
 
 
 @overload
@@ -133,6 +159,9 @@ def ppr_matrix(
     n_jobs: int | None = ...,
     *,
     tol: float | None = ...,
+    candidates: Iterable[Hashable] | None = ...,
+    exclude: Iterable[Hashable] | None = ...,
+    exclude_neighbors: bool = ...,
     dtype: Any = ...,
     out: None = ...,
     rows_per_shard: int | None = ...,
@@ -149,6 +178,9 @@ def ppr_matrix(
     n_jobs: int | None = ...,
     *,
     tol: float | None = ...,
+    candidates: Iterable[Hashable] | None = ...,
+    exclude: Iterable[Hashable] | None = ...,
+    exclude_neighbors: bool = ...,
     dtype: Any = ...,
     out: str | os.PathLike[str],
     rows_per_shard: int | None = ...,
@@ -166,6 +198,9 @@ def ppr_matrix(
     n_jobs: int | None = None,
     *,
     tol: float | None = None,
+    candidates: Iterable[Hashable] | None = None,
+    exclude: Iterable[Hashable] | None = None,
+    exclude_neighbors: bool = False,
     dtype: Any = "float64",
     out: str | os.PathLike[str] | None = None,
     rows_per_shard: int | None = None,
@@ -191,8 +226,16 @@ def ppr_matrix(
         Threads to use, by default 1; -1 for one per core. The result does not depend on it. With `out`, inside of
         ``joblib.parallel_config``, the number of tasks at once, by default what that says.
     tol : float, optional
-        Push until the L1 error of each row, before `top_k` cuts it, is certainly at most `tol`; `epsilon` is then
-        ignored.
+        Push until the L1 error of each row, before `top_k` cuts it and nodes are left out, is certainly at most `tol`;
+        `epsilon` is then ignored.
+    candidates : collection of nodes, optional
+        Only these nodes may have values in the rows, by default all. Columns stay those of all nodes, and values do not
+        depend on the candidates.
+    exclude : collection of nodes, optional
+        These nodes have no value in any row.
+    exclude_neighbors : bool, default False
+        In each row, neither its source nor the neighbours of this have a value: recommend what is new to the source. In
+        a directed graph, neighbours are where the edges of the source lead.
     dtype : {"float64", "float32"}, default "float64"
         The type of the values. Those of single precision are rounded from double precision.
     out : path-like, optional
@@ -216,7 +259,7 @@ def ppr_matrix(
     Raises
     ------
     networkx.NodeNotFound
-        If a source is not in the graph.
+        If a source, or a node of `candidates` or `exclude`, is not in the graph.
     networkx.NetworkXPointlessConcept
         If `G` has no nodes.
     TypeError, ValueError
@@ -249,5 +292,17 @@ def ppr_matrix(
     ((34, 34), [23, 32, 33])
     """
     check_jobs("n_jobs", n_jobs)
-    rows = plan_rows(G, sources, alpha, epsilon, top_k, tol=tol, dtype=dtype, weight=weight)
+    rows = plan_rows(
+        G,
+        sources,
+        alpha,
+        epsilon,
+        top_k,
+        tol=tol,
+        candidates=candidates,
+        exclude=exclude,
+        exclude_neighbors=exclude_neighbors,
+        dtype=dtype,
+        weight=weight,
+    )
     return computed(rows, out, rows_per_shard, n_jobs, progress)

@@ -25,6 +25,7 @@ from nx_fastonl.graph.base import RowGraph
 from nx_fastonl.graph.convert import as_row_graph
 from nx_fastonl.graph.vectors import Masses, SparseVector, dense_vector, distribution, holds_weights
 from nx_fastonl.nxapi.dispatch import dispatchable
+from nx_fastonl.push.candidates import Allowed, checked_candidates
 from nx_fastonl.push.local import NEVER_CANCELLED, PushResult
 from nx_fastonl.push.rule import cover, push_or_pull
 from nx_fastonl.push.system import LinearSystem
@@ -52,7 +53,8 @@ class PageRankInfo:
     l1_error : float
         An upper bound on the L1 distance to the exact vector, before `top_k` cut the result.
     top_k_proven : bool or None
-        Whether the nodes returned are proven to be the k largest of the exact vector; None without `top_k`. Without
+        Whether the nodes returned are proven to be the k largest of the exact vector, among those that may be in the
+        answer; None without `top_k`. Without
         `epsilon` and `tol`, their order is proven too, apart from nodes in one group of `tied`. See the notes of
         `personalized_pagerank_local`.
     tied : tuple of tuples of nodes
@@ -96,6 +98,9 @@ def personalized_pagerank_local(
     *,
     epsilon: float | None = ...,
     top_k: int | None = ...,
+    candidates: Iterable[Hashable] | None = ...,
+    exclude: Iterable[Hashable] | None = ...,
+    exclude_neighbors: bool = ...,
     max_operations: int | None = ...,
     n_jobs: int | None = ...,
     unknown: Unknown = ...,
@@ -115,6 +120,9 @@ def personalized_pagerank_local(
     *,
     epsilon: float | None = ...,
     top_k: int | None = ...,
+    candidates: Iterable[Hashable] | None = ...,
+    exclude: Iterable[Hashable] | None = ...,
+    exclude_neighbors: bool = ...,
     max_operations: int | None = ...,
     n_jobs: int | None = ...,
     unknown: Unknown = ...,
@@ -134,6 +142,9 @@ def personalized_pagerank_local(
     *,
     epsilon: float | None = ...,
     top_k: None = ...,
+    candidates: Iterable[Hashable] | None = ...,
+    exclude: Iterable[Hashable] | None = ...,
+    exclude_neighbors: bool = ...,
     n_jobs: int | None = ...,
     unknown: Unknown = ...,
     as_array: Literal[True],
@@ -152,6 +163,9 @@ def personalized_pagerank_local(
     *,
     epsilon: float | None = ...,
     top_k: None = ...,
+    candidates: Iterable[Hashable] | None = ...,
+    exclude: Iterable[Hashable] | None = ...,
+    exclude_neighbors: bool = ...,
     n_jobs: int | None = ...,
     unknown: Unknown = ...,
     as_array: Literal[True],
@@ -170,6 +184,9 @@ def personalized_pagerank_local(
     *,
     epsilon: float | None = None,
     top_k: int | None = None,
+    candidates: Iterable[Hashable] | None = None,
+    exclude: Iterable[Hashable] | None = None,
+    exclude_neighbors: bool = False,
     max_operations: int | None = None,
     n_jobs: int | None = None,
     unknown: Unknown = "error",
@@ -218,6 +235,14 @@ def personalized_pagerank_local(
     top_k : int, optional
         Return only the k largest values, largest first. Without `epsilon` and `tol`, the push goes on until they are
         proven, as a set and in their order, or `max_operations` are used up.
+    candidates : collection of nodes, optional
+        Only these nodes may be in the answer, by default all. They are looked up in each call, whether they are reached
+        or not. Walks go through all nodes, and values do not depend on the candidates.
+    exclude : collection of nodes, optional
+        These nodes may not be in the answer.
+    exclude_neighbors : bool, default False
+        Neither the seeds nor their neighbours may be in the answer: recommend what is new to the seeds. In a directed
+        graph, neighbours are where the edges of a seed lead. Not where every node is a seed by default.
     max_operations : int, optional
         How many edges may be walked for that proof. By default 20 times the edges of the graph, where an undirected
         edge counts twice, as it is walked from both ends; if the seeds cover the graph, after all rows have been
@@ -226,8 +251,8 @@ def personalized_pagerank_local(
         Threads for a vector that covers the graph, with `tol` or `top_k`: all rows are then computed at once. By
         default 1; -1 for one per core. The result does not depend on it.
     unknown : {"error", "skip"}, default "error"
-        What to do with nodes of `personalization`, `nstart` and `dangling` that are not in the graph. ``nx.pagerank``
-        skips them.
+        What to do with nodes of `personalization`, `nstart`, `dangling`, `candidates` and `exclude` that are not in the
+        graph. ``nx.pagerank`` skips them.
     as_array : bool, default False
         Return an array of the values of all nodes, in the order of ``list(G)``, instead of a dict. Not with `top_k`.
         It takes time and memory for every node, also for those not reached.
@@ -237,21 +262,24 @@ def personalized_pagerank_local(
     Returns
     -------
     pagerank : dict or numpy.ndarray
-        ``{node: value}`` of the nodes reached; every other node has 0. With ``as_array=True`` the values of all nodes.
+        ``{node: value}`` of the nodes reached; every other node has 0. With ``as_array=True`` the values of all nodes,
+        0 for those that may not be in the answer.
     info : PageRankInfo
         With ``full_output=True`` only.
 
     Raises
     ------
     networkx.NodeNotFound
-        If a seed, or a node of `nstart` or `dangling`, is not in the graph and `unknown` is ``"error"``.
+        If a seed, or a node of `nstart`, `dangling`, `candidates` or `exclude`, is not in the graph and `unknown` is
+        ``"error"``.
     networkx.NetworkXPointlessConcept
         If `G` has no nodes.
     networkx.PowerIterationFailedConvergence
         If `max_iter` passes were not enough.
     TypeError, ValueError
         If a parameter is of the wrong type or out of range, the seeds' weights add up to zero, no seed is in the graph,
-        an array may be weights or seeds, or `max_operations` is given though nothing is to be proven.
+        an array may be weights or seeds, `max_operations` is given though nothing is to be proven, or
+        `exclude_neighbors` is set though all nodes are seeds by default.
 
     See Also
     --------
@@ -271,6 +299,9 @@ def personalized_pagerank_local(
     differ by so little that rounding errors hide it. The values are as exact as the proof needs, within
     ``info.l1_error``. If the proof fails, the largest values found are returned. `nstart` is not used.
 
+    Where nodes may not be in the answer, all of this concerns the others only: a candidate need not be told apart from
+    a node that is none. ``info.l1_error`` is about the whole vector.
+
     With `epsilon` or `tol`, ``info.top_k_proven`` claims only that no other node has a larger value. The order is not
     looked at.
 
@@ -284,6 +315,11 @@ def personalized_pagerank_local(
     [(33, 0.178), (22, 0.166), (32, 0.137)]
     >>> info.top_k_proven, info.tied
     (True, ())
+
+    The closest of those that node 22 has no edge to:
+
+    >>> list(fo.personalized_pagerank_local(G, personalization=22, top_k=3, exclude_neighbors=True))
+    [2, 23, 30]
 
     Arrays in and out:
 
@@ -329,17 +365,24 @@ def personalized_pagerank_local(
         if tol is None and (personalization is None or (many_seeds and not epsilon_given)):
             tol = GLOBAL_TOLERANCE  # nothing is local
         jumps = None if dangling is None else distribution(graph, dangling, "dangling", unknown)
+        named = checked_candidates(graph, candidates, exclude, exclude_neighbors, unknown)
+        if named.exclude_neighbors and personalization is None:
+            raise ValueError("exclude_neighbors=True leaves no node where all are seeds: give personalization")
 
-        if top_k is not None and proves:
-            largest = largest_values(graph.whole(), seeds, jumps, alpha, top_k, max_operations, max_iter, n_jobs)
-            top = dict_from_arrays(graph.nodes, largest.rows, largest.values)
-            return (top, _info_of_largest(graph, largest, alpha)) if full_output else top
+        with named.around(graph, seeds[0]) as allowed:
+            if top_k is not None and proves:
+                largest = largest_values(
+                    graph.whole(), seeds, jumps, alpha, top_k, allowed, max_operations, max_iter, n_jobs
+                )
+                top = dict_from_arrays(graph.nodes, largest.rows, largest.values)
+                return (top, _info_of_largest(graph, largest, alpha)) if full_output else top
 
-        found = pagerank_vector(graph, seeds, jumps, alpha, epsilon, tol, max_iter, start=start, n_jobs=n_jobs)
-        nodes, values, proven = found.nodes, found.values, None
-        if top_k is not None:
-            order = np.argsort(-values, kind="stable")[:top_k]
-            nodes, values, proven = nodes[order], values[order], _top_is_proven(graph, found, order, top_k)
+            found = pagerank_vector(graph, seeds, jumps, alpha, epsilon, tol, max_iter, start=start, n_jobs=n_jobs)
+            found, proven = _without(found, allowed), None
+            nodes, values = found.nodes, found.values
+            if top_k is not None:
+                order = np.argsort(-values, kind="stable")[:top_k]
+                nodes, values, proven = nodes[order], values[order], _top_is_proven(graph, found, order, top_k, allowed)
         pagerank = dense_vector(graph, nodes, values) if as_array else dict_from_arrays(graph.nodes, nodes, values)
         if not full_output:
             return pagerank
@@ -495,9 +538,15 @@ def _error_per_degree(graph: RowGraph, found: PageRankVector) -> tuple[float, fl
     return per_degree, isolated
 
 
-def _top_is_proven(graph: RowGraph, found: PageRankVector, top: NDArray[np.intp], top_k: int) -> bool:
-    """Whether every value of the top k, less its error, beats every other value plus its error."""
-    if len(top) == graph.number_of_nodes():
+def _without(found: PageRankVector, allowed: Allowed) -> PageRankVector:
+    """The values of the nodes that may be in the answer; the error is still that of the whole vector."""
+    kept = allowed.filter.allows(found.nodes)
+    return found if kept.all() else found._replace(nodes=found.nodes[kept], values=found.values[kept])
+
+
+def _top_is_proven(graph: RowGraph, found: PageRankVector, top: NDArray[np.intp], top_k: int, allowed: Allowed) -> bool:
+    """Whether every value of the top k, less its error, beats every other value of a node allowed plus its error."""
+    if len(top) == allowed.n_nodes:
         return True
     if len(top) < top_k:
         return False
@@ -505,11 +554,11 @@ def _top_is_proven(graph: RowGraph, found: PageRankVector, top: NDArray[np.intp]
     if not graph.is_directed():
         per_degree, isolated = _error_per_degree(graph, found)
         error = np.minimum(error, per_degree * graph.degrees[found.nodes] + isolated + L1_ROUNDING)
-        error_elsewhere = min(error_elsewhere, per_degree * graph.largest_degree + isolated + L1_ROUNDING)
+        error_elsewhere = min(error_elsewhere, per_degree * allowed.largest_degree + isolated + L1_ROUNDING)
     others = np.ones(len(found.nodes), dtype=bool)
     others[top] = False
     rival = (found.values + error)[others].max(initial=0.0)
-    if len(found.nodes) < graph.number_of_nodes():
+    if len(found.nodes) < allowed.n_nodes:
         rival = max(rival, error_elsewhere)
     return bool((found.values - error)[top].min() > rival)
 

@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 from nx_fastonl._lib.pool import Lease, Pool
 from nx_fastonl.batch.rows import MatrixRows
 from nx_fastonl.graph.csr import CSRGraph
+from nx_fastonl.push._filter import NodeFilter
 from nx_fastonl.push._rows import RowBlock, RowPlan
 from nx_fastonl.push._workspace import Workspace
 from nx_fastonl.push.local import FIRST_EPSILON_FACTOR, UNLIMITED
@@ -44,6 +45,8 @@ class PushedRows(MatrixRows):
         Each push goes on until the residual mass is at most this.
     max_operations : int, optional
         How many edges each push may walk.
+    allowed : NodeFilter, optional
+        Which nodes may be in a row, by default all.
     """
 
     def __init__(
@@ -57,11 +60,13 @@ class PushedRows(MatrixRows):
         top_k: int | None,
         mass_tolerance: float | None = None,
         max_operations: int | None = None,
+        allowed: NodeFilter | None = None,
     ) -> None:
         super().__init__(graph, sources, dtype)
         self.system, self.push_epsilon, self.mass_tolerance = system, epsilon, mass_tolerance
         self.top_k = None if top_k is None else int(top_k)  # JSON has no numbers of numpy
         self.max_operations = UNLIMITED if max_operations is None else max_operations
+        self.allowed = NodeFilter() if allowed is None else allowed
         self._workspaces: Pool[Workspace] = Pool()
 
     def plan(self, cancelled: NDArray[np.uint8]) -> RowPlan:
@@ -74,6 +79,7 @@ class PushedRows(MatrixRows):
             target=self.mass_tolerance or 0.0,
             max_operations=self.max_operations,
             top_k=self.top_k,
+            allowed=self.allowed,
         )
 
     def room(self, n_rows: int) -> RowBlock:

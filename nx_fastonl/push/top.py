@@ -13,6 +13,7 @@ from nx_fastonl.graph.csr import CSRGraph
 from nx_fastonl.graph.vectors import SparseVector, dense_vector
 from nx_fastonl.push import _push, _top
 from nx_fastonl.push._workspace import Workspace
+from nx_fastonl.push.candidates import Allowed
 from nx_fastonl.push.local import FIRST_EPSILON_FACTOR, NEVER_CANCELLED, UNLIMITED
 from nx_fastonl.push.rule import cover
 from nx_fastonl.push.system import LinearSystem
@@ -41,11 +42,11 @@ Residuals = tuple[float, float, float]
 
 
 class LargestValues(NamedTuple):
-    """The k largest values, the largest first, and what is proven of them.
+    """The k largest values of the nodes allowed, the largest first, and what is proven of them.
 
-    Where they are proven, nodes of different groups are in the order of their exact values, and no node that is neither
-    returned nor in a group has more than any that is returned. A group has twins, or values that double precision
-    cannot tell apart. The last one may go on with nodes that are not returned.
+    Where they are proven, nodes of different groups are in the order of their exact values, and no node that is allowed
+    and neither returned nor in a group has more than any that is returned. A group has twins, or values that double
+    precision cannot tell apart. The last one may go on with nodes that are not returned.
     """
 
     rows: NDArray[np.int32]
@@ -68,7 +69,10 @@ class _Bound(NamedTuple):
 
 
 class _Bounds(NamedTuple):
-    """How far exact values may be above those found, and below. A node that was not touched has at most `elsewhere`."""
+    """How far exact values may be above those found, and below.
+
+    A node that is allowed and was not touched has at most `elsewhere`.
+    """
 
     above: _Bound
     below: _Bound
@@ -83,7 +87,7 @@ class _Ranking(NamedTuple):
     bounds: _Bounds
     runs: list[NDArray[np.int32]]
     floor: float  # no exact value of these nodes is smaller
-    closed: bool  # no node that was not touched has more than that
+    closed: bool  # no node that is allowed and was not touched has more than that
 
 
 def largest_values(
@@ -92,11 +96,14 @@ def largest_values(
     jumps: SparseVector | None,
     damping: float,
     k: int,
+    allowed: Allowed,
     max_operations: int | None = None,
     max_epochs: int | None = None,
     n_jobs: int | None = None,
 ) -> LargestValues:
     """One push, whose epsilon falls until the k largest values are proven, or `max_operations` edges were walked.
+
+    The proof concerns the nodes that are allowed. The others may have any values.
 
     Walks that reach a dead end jump to `jumps`, by default back to the seeds. If the seeds cover the graph, and neither
     edges nor epochs are limited, all rows pull first, and the push goes on from what they leave.
@@ -121,7 +128,7 @@ def largest_values(
             work.start(*seeds)
         else:
             work.resume(_touched(graph, pulled), pulled.estimate, pulled.residual)
-        search = _Search(system, seeds, jumps, damping, k, work, effort)
+        search = _Search(system, seeds, jumps, damping, k, allowed, work, effort)
         while True:
             converged = _push.push(
                 search.system.view,
@@ -162,20 +169,22 @@ class _Search:
         jumps: SparseVector | None,
         damping: float,
         k: int,
+        allowed: Allowed,
         work: Workspace,
         effort: _push.Effort,
     ) -> None:
         graph = system.graph
         self.system, self._graph, self._seeds, self._jumps = system, graph, seeds, jumps
-        self._damping, self._k, self._work, self._effort = damping, min(k, len(graph)), work, effort
+        self._damping, self._k, self._work, self._effort = damping, min(k, max(allowed.n_nodes, 1)), work, effort
+        self._allowed = allowed
         self._symmetric = jumps is None and not graph.is_directed()
         self._stopped = 0.0  # the sum of the estimates in dead ends
         self._sent_on = 0.0  # the mass that left them for `jumps`
         self._edges_read = 0  # to find the edges into a node of a directed graph
 
     def rank(self, *, with_rounding: bool = False) -> _Ranking:
-        values, rows, above, below, self._stopped, pushed = _top.survey(
-            self.system.view, self._work, self._k, with_rounding
+        values, rows, above, below, self._stopped, pushed, allowed_touched, allowed_pushed = _top.survey(
+            self.system.view, self._work, self._allowed.filter, self._k, with_rounding
         )
         order = np.lexsort((rows, -values))[: np.count_nonzero(rows >= 0)]
         rows, values = rows[order], (1.0 - self._damping) * values[order]
@@ -185,13 +194,15 @@ class _Search:
         low = values - rounding - bounds.below.at(degrees)
         high = values + rounding + bounds.above.at(degrees)
         if len(rows) == 0:
-            return _Ranking(rows, values, bounds, [rows], 0.0, closed=False)
+            closed = self._allowed.n_nodes == 0 or (bounds.elsewhere == 0.0 and allowed_pushed == 0)
+            return _Ranking(rows, values, bounds, [rows], 0.0, closed)
         before, after = np.minimum.accumulate(low), np.maximum.accumulate(high[::-1])[::-1]
         runs = np.split(rows, 1 + np.flatnonzero(before[:-1] > after[1:]))
         floor = float(before[-1])
         if len(rows) < self._k:  # they must be all that can be reached
-            return _Ranking(rows, values, bounds, runs, floor, bounds.elsewhere == 0.0 and len(rows) == pushed)
-        return _Ranking(rows, values, bounds, runs, floor, bounds.elsewhere < floor)
+            return _Ranking(rows, values, bounds, runs, floor, bounds.elsewhere == 0.0 and len(rows) == allowed_pushed)
+        closed = allowed_touched == self._allowed.n_nodes or bounds.elsewhere < floor
+        return _Ranking(rows, values, bounds, runs, floor, closed)
 
     def _bounds(self, above: Residuals, below: Residuals, pushed: int) -> _Bounds:
         """From residuals to errors of values.
@@ -213,7 +224,7 @@ class _Search:
         bounds = _Bounds(bound(*above), bound(*below), 0.0)
         if pushed == self._work.n_touched and (slack == 0.0 or self._sent_on != 0.0):
             return bounds  # no walk leads to other nodes
-        return bounds._replace(elsewhere=float(bounds.above.at(self._graph.largest_degree)))
+        return bounds._replace(elsewhere=float(bounds.above.at(self._allowed.largest_degree)))
 
     def groups(self, ranking: _Ranking, *, only_twins: bool) -> list[NDArray[np.int32]] | None:
         """The nodes whose order is not proven; None if others may be among them, or if some are not twins."""
@@ -225,12 +236,12 @@ class _Search:
         return [group for group in [*ranking.runs[:-1], last] if len(group) > 1]
 
     def _last_group(self, ranking: _Ranking) -> NDArray[np.int32]:
-        """The last run, and every other node whose exact value may be as large as the smallest of them."""
+        """The last run, and every other node allowed whose exact value may be as large as the smallest of them."""
         if len(ranking.rows) < self._k:
             return ranking.runs[-1]
         keep = 1.0 - self._damping
         bound = (MARGIN * number / keep for number in ranking.bounds.above)
-        rivals = _top.rivals(self.system.view, self._work, ranking.floor / keep, *bound)
+        rivals = _top.rivals(self.system.view, self._work, self._allowed.filter, ranking.floor / keep, *bound)
         return np.concatenate([ranking.runs[-1], rivals[np.isin(rivals, ranking.rows, invert=True)]])
 
     def _are_twins(self, group: NDArray[np.int32]) -> bool:
@@ -262,7 +273,8 @@ class _Search:
     def is_at_limit(self) -> bool:
         """Whether rounding errors are most of a bound, so that pushing on would make it at most half as large."""
         plain, rounded = (
-            np.add(*_top.survey(self.system.view, self._work, 1, rounding)[2:4]) for rounding in (False, True)
+            np.add(*_top.survey(self.system.view, self._work, self._allowed.filter, 1, rounding)[2:4])
+            for rounding in (False, True)
         )
         plain[0] += abs(self._yet_to_jump)
         mass, per_degree, _ = plain <= 0.5 * rounded

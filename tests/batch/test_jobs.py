@@ -50,7 +50,15 @@ def shards_in(folder):
 
 class TestWriting:
     @pytest.mark.parametrize("n_jobs", [None, 2])
-    @pytest.mark.parametrize("parameters", [{"top_k": 3}, {"tol": 1e-6}, {"sources": [5, 0, 5], "dtype": "float32"}])
+    @pytest.mark.parametrize(
+        "parameters",
+        [
+            {"top_k": 3},
+            {"tol": 1e-6},
+            {"sources": [5, 0, 5], "dtype": "float32"},
+            {"top_k": 3, "candidates": range(20, 5, -1), "exclude": [9], "exclude_neighbors": True},
+        ],
+    )
     def test_the_same_rows_as_in_memory(self, karate, out, parameters, n_jobs):
         saved = fo.ppr_matrix(karate, out=out, rows_per_shard=7, n_jobs=n_jobs, **parameters)
         assert same(saved.to_scipy(), fo.ppr_matrix(karate, **parameters))
@@ -113,6 +121,9 @@ class TestWriting:
             ({"dtype": "float32"}, "holds rows with dtype='float64', not dtype='float32'"),
             ({"sources": [2, 1]}, "holds rows of other nodes or parameters"),
             ({"sources": None}, "holds rows of other nodes or parameters"),
+            ({"candidates": [3]}, "holds rows of other nodes or parameters"),
+            ({"exclude": [3]}, "holds rows of other nodes or parameters"),
+            ({"exclude_neighbors": True}, "holds rows with exclude_neighbors=False, not exclude_neighbors=True"),
             ({"weight": None}, "holds rows of another graph"),
             ({"rows_per_shard": 2}, "has shards of 1 rows, not 2"),
         ],
@@ -372,7 +383,14 @@ class TestSavedMatrix:
     def test_what_it_says_of_itself(self, karate, out):
         saved = fo.ppr_matrix(karate, [1, 2], alpha=0.7, tol=1e-3, top_k=5, dtype="float32", out=out)
         assert repr(saved) == "<SavedMatrix of 2 rows and 34 columns, by ppr_matrix>"
-        assert saved.parameters == {"function": "ppr_matrix", "alpha": 0.7, "epsilon": None, "tol": 1e-3, "top_k": 5}
+        assert saved.parameters == {
+            "function": "ppr_matrix",
+            "alpha": 0.7,
+            "epsilon": None,
+            "tol": 1e-3,
+            "top_k": 5,
+            "exclude_neighbors": False,
+        }
         assert (len(saved), saved.shape, saved.dtype, saved.path) == (2, (2, 34), np.float32, out)
         again = pickle.loads(pickle.dumps(saved))
         assert again.row(1) == saved.row(1)
