@@ -92,8 +92,6 @@ def test_conversions_of_a_view(karate, said):
     for _ in range(2):
         fo.CSRGraph.from_networkx(karate.subgraph([0, 1]))
         check(said(), ("INFO", "converted an nx.Graph with 2 nodes, .*; it is a view, .*"))
-            said(), ("INFO", "converted an nx.Graph with 2 nodes, .*; it is a view, which is converted at every call")
-        )
 
 
 def test_other_conversions(said):
@@ -204,11 +202,9 @@ def test_pagerank_vectors_that_are_rebuilt(said):
     said()
     ranks[1]
     check(said())
-    check(said(), ("INFO", f"computed a PageRank vector anew .*, in {TIME}: \\d+ changes of edges"))
+    graph.add_edges_from(many_edges(500, 60_000))
     ranks[1]
-    check(
-        said(), ("INFO", f"computed a PageRank vector anew instead of repairing it, in {TIME}: \\d+ changes of edges")
-    )
+    check(said(), ("INFO", f"computed a PageRank vector anew .*, in {TIME}: \\d+ changes of edges"))
 
 
 def test_times_and_reasons(said):
