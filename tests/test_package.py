@@ -75,5 +75,15 @@ def test_import_alone_loads_neither_numpy_nor_networkx():
     assert run("-c", program) == "[]\n"
 
 
+def test_nobody_without_data_frames_loads_their_libraries():
+    program = (
+        "import sys, networkx as nx, nx_fastonl as fo; G = nx.karate_club_graph(); nx.pagerank(G, backend='fastonl'); "
+        "fo.personalized_pagerank_local(G, personalization=0); fo.online_node_labeling(G, 'club').to_dict(); "
+        "fo.DynamicGraph(G).add_edges_from([(0, 1)]); fo.CSRGraph.from_edges([0], [1], [1.0]); "
+        "print([name for name in ('narwhals', 'pandas', 'polars', 'pyarrow') if name in sys.modules])"
+    )
+    assert run("-c", program) == "[]\n"
+
+
 def test_networkx_imports_without_a_warning():
     assert run("-W", "error", "-c", "import networkx") == ""

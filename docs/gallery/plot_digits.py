@@ -71,7 +71,7 @@ plt.show()
 # The last mistakes say more about the images, because by then nearly all other labels were known. The number of a
 # node is the number of its image in scikit-learn.
 
-frame = sequence.to_pandas()
+frame = sequence.to_frame()
 last_mistakes = frame[~frame.correct].tail(8)
 images = load_digits().images
 

@@ -62,7 +62,7 @@ def across(blog):
     return float(np.mean([sides[other] != sides[blog] for other in G[blog]]))
 
 
-frame = sequence.to_pandas()
+frame = sequence.to_frame()
 frame["arrived"] = range(1, len(frame) + 1)
 frame["linked"] = [len(G[blog]) for blog in frame.node]
 frame["across"] = [across(blog) for blog in frame.node]

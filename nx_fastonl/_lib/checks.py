@@ -19,7 +19,8 @@ SHOWN_CHARACTERS = 120
 SHOWN_VALUES = 5
 # What to do with nodes that the graph does not have.
 Unknown = Literal["error", "skip"]
-UNKNOWN = get_args(Unknown)
+# The same for nodes that have labels. A graph that changes can get them.
+UnknownLabels = Literal["error", "skip", "add"]
 
 
 def shortened(value: object) -> str:
@@ -105,10 +106,12 @@ def check_mapping(name: str, value: object) -> None:
         raise TypeError(f"{name} must be a dict {{node: value}}, got {shortened(value)}")
 
 
-def check_unknown(value: object) -> None:
-    if not (isinstance(value, str) and value in UNKNOWN):
-        valid = " or ".join(f'"{word}"' for word in UNKNOWN)
-        raise ValueError(f"unknown, for nodes that are not in the graph, must be {valid}, got {shortened(value)}")
+def check_unknown(value: object, *, can_grow: bool = False) -> None:
+    words = get_args(UnknownLabels if can_grow else Unknown)
+    if not (isinstance(value, str) and value in words):
+        valid = " or ".join(f'"{word}"' for word in words)
+        hint = "; a DynamicGraph can add them" if value == "add" else ""
+        raise ValueError(f"unknown, for nodes that are not in the graph, must be {valid}, got {shortened(value)}{hint}")
 
 
 def _check_number(name: str, value: object) -> None:

@@ -1,4 +1,4 @@
-"""Names of nodes and labels <-> values that JSON holds without loss."""
+"""Names of nodes and labels: which values are none, and names <-> values that JSON holds without loss."""
 
 from __future__ import annotations
 
@@ -13,6 +13,16 @@ from nx_fastonl._lib.checks import shortened
 # Python reads and writes integers of up to 4,300 digits as text.
 MAX_BITS = 14_000
 MAX_DEPTH = 50
+
+
+def is_missing(value: Any) -> bool:
+    """Whether this value means that there is none: None, NaN, a masked entry, or what pandas makes of these."""
+    if value is None or value is np.ma.masked:
+        return True
+    try:
+        return bool(value != value)
+    except (TypeError, ValueError):  # pandas.NA has no truth value; an array raises elsewhere
+        return isinstance(value, Hashable)
 
 
 def to_json(name: Any, what: str, depth: int = 0) -> Any:

@@ -12,9 +12,11 @@ from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
+from nx_fastonl._lib.frames import is_frame
 from nx_fastonl._lib.progress import counting_bar
 from nx_fastonl.graph.base import RowGraph
 from nx_fastonl.graph.csr import CSRGraph
+from nx_fastonl.graph.edgetable import listed_nodes
 
 if TYPE_CHECKING:
     from scipy import sparse
@@ -164,6 +166,8 @@ def sources_or_all(graph: CSRGraph, nodes: Any, name: str) -> NDArray[np.int32] 
 
 def checked_nodes(graph: RowGraph, nodes: Any, name: str) -> list[Any]:
     """The nodes of a collection, which need not be in the graph."""
+    if is_frame(nodes):
+        return listed_nodes(nodes, name)
     if nodes in graph or isinstance(nodes, str) or not isinstance(nodes, Iterable):
         raise TypeError(f"{name} must be a collection of nodes; for one node pass [{nodes!r}]")
     return list(nodes)

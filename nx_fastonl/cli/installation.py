@@ -12,7 +12,18 @@ import nx_fastonl
 from nx_fastonl.datasets import data_folder
 
 REQUIRED_PACKAGES = ("numpy", "scipy", "networkx")
-OPTIONAL_PACKAGES = ("filelock", "joblib", "matplotlib", "pandas", "pooch", "pyarrow", "rich", "scikit-learn", "tqdm")
+OPTIONAL_PACKAGES = (
+    "filelock",
+    "joblib",
+    "matplotlib",
+    "narwhals",
+    "pandas",
+    "pooch",
+    "pyarrow",
+    "rich",
+    "scikit-learn",
+    "tqdm",
+)
 
 
 def installation() -> dict[str, Any]:

@@ -10,6 +10,7 @@ from textwrap import shorten
 from typing import Any, NamedTuple
 
 from nx_fastonl._lib.checks import a_few, cut, shortened
+from nx_fastonl._lib.plain import is_missing
 from nx_fastonl.cli.formats import TableError, format_of, pyarrow_module
 from nx_fastonl.cli.graphs import NamedGraph
 from nx_fastonl.cli.inputs import (
@@ -22,7 +23,6 @@ from nx_fastonl.cli.inputs import (
     opened,
     rows_of_text,
 )
-from nx_fastonl.labeling.labels import is_missing
 
 __all__ = ["LabelTable", "labels_of", "parse_labels", "read_labels"]
 

@@ -254,3 +254,11 @@ class ChangingGraph(ABC):
     @abstractmethod
     def freeze(self) -> Any:
         """The graph as it is now, as a CSRGraph."""
+
+    @abstractmethod
+    def add_nodes_from(self, nodes: Iterable[Hashable]) -> None:
+        """Add nodes, but for those that are there."""
+
+    @abstractmethod
+    def remove_nodes_from(self, nodes: Iterable[Hashable]) -> None:
+        """Remove nodes with their edges, as far as they are there."""

@@ -17,6 +17,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from nx_fastonl._lib.arrays import read_only
 from nx_fastonl._lib.checks import check_count, shortened
+from nx_fastonl._lib.frames import Table, is_frame, one_column, read_frame
 from nx_fastonl._lib.html import view_or_none
 from nx_fastonl._lib.log import elapsed, logger
 from nx_fastonl._lib.pool import Pool
@@ -28,7 +29,8 @@ from nx_fastonl.graph._view import GraphView
 from nx_fastonl.graph.arrows import Arrows, rows_both_ways
 from nx_fastonl.graph.base import RowGraph
 from nx_fastonl.graph.edgefile import read_edge_files
-from nx_fastonl.graph.ends import numbered_texts
+from nx_fastonl.graph.edgetable import edge_columns, listed_nodes
+from nx_fastonl.graph.ends import numbered_texts, whole_column
 from nx_fastonl.graph.live import BACKEND_NAME, LiveGraph, live_graph
 from nx_fastonl.graph.names import ArrayNames, finder_of, integer_names
 from nx_fastonl.graph.rows import MAX_NODES, Rows, check_weights, integers, rows_from_edges, rows_from_scipy
@@ -273,27 +275,29 @@ class CSRGraph(RowGraph):
     @classmethod
     def from_edges(
         cls,
-        sources: ArrayLike,
-        targets: ArrayLike,
+        sources: Any,
+        targets: ArrayLike | None = None,
         weights: ArrayLike | None = None,
         *,
         n: int | None = None,
         nodes: Sequence[Hashable] | None = None,
         directed: bool = False,
     ) -> CSRGraph:
-        """Build a graph from arrays of edge ends.
+        """Build a graph from arrays of edge ends, or from a table of edges.
 
         Parameters
         ----------
         sources, targets : array_like of int or of str
             The ends of each edge: integers, counted from 0, or the names of nodes, as texts. Both are taken from
             lists, from arrays of numpy, and from columns of pandas, polars and Arrow; int32 and int64 are not copied.
-            An undirected edge is given once; edges given twice add up.
+            An undirected edge is given once; edges given twice add up. Instead of both, `sources` may be a table of
+            pandas, polars or Arrow. Its columns are found by their names: source and target, from and to, src and dst,
+            u and v or the like, and weight; or they are two, beside that of the weight.
         weights : array_like of float, optional
             A weight for each edge, by default 1.
         n : int, optional
             The number of nodes, by default ``len(nodes)`` or the largest end plus 1. Not for texts.
-        nodes : sequence of hashable, optional
+        nodes : sequence or column of hashable, optional
             The names of the nodes, by default 0, 1, 2, ... or, where ends are texts, these in the order in which they
             appear: ``sources[0]``, ``targets[0]``, ``sources[1]``, ... Texts as ends must be among `nodes`.
         directed : bool, default False
@@ -306,10 +310,12 @@ class CSRGraph(RowGraph):
         Raises
         ------
         ValueError
-            If the arrays differ in length, an end or a weight is out of range, a text is not among `nodes`, or `nodes`
-            does not name each node once.
+            If the arrays differ in length, an end or a weight is out of range, a text is not among `nodes`, `nodes`
+            does not name each node once, or it cannot be told which columns of a table count.
         TypeError
             If an end is missing, only one of both columns holds texts, or `nodes` is not a sequence.
+        ImportError
+            If a table is given and narwhals is not installed.
         networkx.NetworkXPointlessConcept
             If there are no nodes.
 
@@ -322,6 +328,11 @@ class CSRGraph(RowGraph):
         ['ann', 'cid', 'bob']
         """
         nodes = None if nodes is None else _sequence(nodes)
+        if targets is None:
+            sources, targets, weights = _of_table(sources, weights)
+        elif is_frame(weights):
+            weights = one_column(weights, "weights", "weight").numbers()
+        sources, targets = whole_column(sources, "sources"), whole_column(targets, "targets")
         sources, targets, names = numbered_texts(sources, targets, nodes)
         if names is not None:
             if n is not None:
@@ -864,12 +875,28 @@ class CSRGraph(RowGraph):
         return read_only(values, np.float64)
 
 
+def _of_table(table: Any, weights: Any) -> tuple[Any, Any, Any]:
+    """The columns of sources and targets as their library has them, and an array of weights or None."""
+    found = read_frame(table, "edges") if is_frame(table) else None
+    if not isinstance(found, Table):
+        raise TypeError(
+            f"targets are missing: pass them after the sources, or a table of edges; got {shortened(table)}"
+        )
+    columns = edge_columns(found)
+    if weights is not None:
+        raise ValueError("a table of edges holds their weights, in a column named weight: leave weights= out")
+    numbers = None if columns.weights is None else columns.weights.numbers()
+    return columns.sources.native, columns.targets.native, numbers
+
+
 def _sequence(nodes: Any) -> Sequence[Hashable]:
     """Names that nobody can change: in arrays, or else in a tuple. A range becomes an array, too."""
     if isinstance(nodes, ArrayNames):
         return nodes
     if isinstance(nodes, range):
         return integer_names(np.arange(nodes.start, nodes.stop, nodes.step))
+    if is_frame(nodes):
+        return tuple(listed_nodes(nodes, "nodes"))
     if isinstance(nodes, np.ndarray):
         if nodes.ndim == 1 and nodes.dtype.kind == "i":
             return integer_names(nodes)

@@ -17,6 +17,7 @@ from numpy.typing import ArrayLike, NDArray
 from nx_fastonl._lib._sharing import SharedLock
 from nx_fastonl._lib.arrays import check_restored
 from nx_fastonl._lib.checks import check_between, shortened
+from nx_fastonl._lib.frames import is_frame
 from nx_fastonl._lib.html import NAMES_SHOWN, view_or_none
 from nx_fastonl._lib.log import elapsed, logger
 from nx_fastonl.graph._dynamic import RowPool
@@ -25,6 +26,7 @@ from nx_fastonl.graph.convert import as_csr_graph
 from nx_fastonl.graph.csr import CSRGraph
 from nx_fastonl.graph.dynamic_rows import DynamicArrowRows, DynamicRows
 from nx_fastonl.graph.edgebunch import EdgeBunch, Ends, checked_node, checked_time, checked_weight, edge_bunch
+from nx_fastonl.graph.edgetable import listed_nodes
 from nx_fastonl.graph.events import (
     AddEdge,
     AddEdges,
@@ -77,8 +79,8 @@ class DynamicGraph(ChangingGraph):
 
     Parameters
     ----------
-    G : nx.Graph, scipy sparse array, CSRGraph or DynamicGraph, optional
-        Copied; by default there are no nodes.
+    G : nx.Graph, scipy sparse array, CSRGraph, DynamicGraph or table of edges, optional
+        Copied; by default there are no nodes. A table is one that `add_edges_from` takes.
     directed : bool, optional
         By default as `G` is, or False. With False, the arcs between two nodes of a directed `G` add up; with True,
         each edge of an undirected one becomes two arcs.
@@ -113,8 +115,11 @@ class DynamicGraph(ChangingGraph):
     __networkx_backend__ = BACKEND_NAME  # NetworkX's own functions take it too
 
     def __init__(self, G: Any = None, directed: bool | None = None, *, weight: str | None = "weight") -> None:
-        rows, nodes, is_directed = _rows_of(G, directed, weight)
+        edges = edge_bunch(G) if is_frame(G) else None
+        rows, nodes, is_directed = _rows_of(G if edges is None else None, directed, weight)
         self._set_up(rows, nodes, is_directed)
+        if edges is not None:
+            self._add_edges(edges if weight is not None else edges.unweighted())
 
     def _set_up(self, rows: Rows, nodes: GrowingNames, directed: bool) -> None:
         pool = RowPool("outward" if directed else "undirected", *rows)
@@ -616,7 +621,8 @@ class DynamicGraph(ChangingGraph):
         Parameters
         ----------
         nodes : iterable of hashable
-            Tuples of a node and a dict, as NetworkX has them for attributes, are nodes without attributes.
+            Tuples of a node and a dict, as NetworkX has them for attributes, are nodes without attributes. A column of
+            pandas, polars or Arrow, or a table with a column node, will do.
 
         Raises
         ------
@@ -633,7 +639,7 @@ class DynamicGraph(ChangingGraph):
         >>> len(graph)
         2
         """
-        self._commit(AddNodes([_node_of(node) for node in nodes]))
+        self._commit(AddNodes([_node_of(node) for node in listed_nodes(nodes, "nodes")]))
 
     def add_edge(self, u: Hashable, v: Hashable, weight: float | None = None, *, time: float | None = None) -> None:
         """Add an edge, with its nodes if they are not there, or change the weight of one that is there.
@@ -672,9 +678,10 @@ class DynamicGraph(ChangingGraph):
 
         Parameters
         ----------
-        edges : array with two columns, or iterable of tuples
+        edges : array with two columns, table, or iterable of tuples
             Tuples ``(u, v)``, or ``(u, v, data)`` with a dict whose "weight" counts. Arrays of integers take least
-            time.
+            time. A table of pandas, polars or Arrow has its ends in columns found as by `CSRGraph.from_edges`, and may
+            have the columns weight and time.
         weights : array_like of float, optional
             A weight for each edge. By default, and where it is not a number, as a missing value of a table is, a new
             edge has weight 1, and others keep theirs.
@@ -708,8 +715,8 @@ class DynamicGraph(ChangingGraph):
 
         Parameters
         ----------
-        edges : array with three columns, or iterable of tuples
-            Tuples ``(u, v, weight)``.
+        edges : array with three columns, table, or iterable of tuples
+            Tuples ``(u, v, weight)``. A table as for `add_edges_from`, with a column weight.
         times : array_like of float, optional
             When each edge happened, for `expire_before`.
 
@@ -766,8 +773,8 @@ class DynamicGraph(ChangingGraph):
 
         Parameters
         ----------
-        edges : array with two columns, or iterable of tuples
-            Tuples ``(u, v)``; what else stands in them is ignored.
+        edges : array with two columns, table, or iterable of tuples
+            Tuples ``(u, v)``; what else stands in them is ignored. A table as for `add_edges_from`.
 
         Raises
         ------
@@ -836,7 +843,7 @@ class DynamicGraph(ChangingGraph):
         >>> list(graph)
         [0, 2]
         """
-        self._commit(RemoveNodes(list(nodes)))
+        self._commit(RemoveNodes(listed_nodes(nodes, "nodes")))
 
     def expire_before(self, time: float) -> int:
         """Remove the edges that happened before a time. Those that were given no time stay.

@@ -9,6 +9,8 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from nx_fastonl._lib.checks import WEIGHT_RANGE, as_float, shortened
+from nx_fastonl._lib.frames import Table, is_frame, one_column, read_frame
+from nx_fastonl.graph.edgetable import edge_columns
 
 __all__ = ["EdgeBunch", "checked_node", "checked_time", "checked_weight", "edge_bunch"]
 
@@ -27,6 +29,10 @@ class EdgeBunch(NamedTuple):
     def __len__(self) -> int:
         return len(self.sources)
 
+    def unweighted(self) -> EdgeBunch:
+        """The same edges without weights."""
+        return EdgeBunch(self.sources, self.targets, np.full(len(self), np.nan), self.times)
+
 
 def edge_bunch(
     edges: Any,
@@ -36,11 +42,14 @@ def edge_bunch(
     weighted: bool = False,
     ends_only: bool = False,
 ) -> EdgeBunch:
-    """The edges of an array with two columns, or of an iterable of tuples, as ``nx.Graph.add_edges_from`` takes it.
+    """The edges of an array with two columns, of a table, or of tuples, as ``nx.Graph.add_edges_from`` takes them.
 
     With `weighted`, the third entry of each tuple is its weight, otherwise it is a dict that may hold a "weight". With
     `ends_only`, it does not matter.
     """
+    weights, times = _numbers(weights, "weights"), _numbers(times, "times")
+    if is_frame(edges):
+        return _of_table(read_frame(edges, "edges"), weights, times, weighted, ends_only)
     if isinstance(edges, np.ndarray):
         columns = 3 if weighted else 2
         if edges.ndim != 2 or edges.shape[1] != columns:
@@ -65,9 +74,35 @@ def edge_bunch(
     return EdgeBunch(bunch.sources, bunch.targets, np.array(values, dtype=np.float64), bunch.times)
 
 
+def _numbers(values: ArrayLike | None, name: str) -> ArrayLike | None:
+    return one_column(values, name, name.removesuffix("s")).numbers() if is_frame(values) else values
+
+
+def _of_table(table: Any, weights: Any, times: Any, weighted: bool, ends_only: bool) -> EdgeBunch:
+    """Integers that fit into an array stay in one."""
+    if not isinstance(table, Table):
+        raise TypeError("edges must be a table with the columns source and target, got one column")
+    columns = edge_columns(table)
+    sources: Ends | None = columns.sources.integers()
+    targets: Ends | None = columns.targets.integers()
+    if sources is None or targets is None:
+        sources, targets = ([checked_node(node) for node in column.nodes()] for column in columns[:2])
+    if weighted and columns.weights is None:
+        table.refuse("expected columns source, target and weight", 3)
+    for name, column, given in (("weights", columns.weights, weights), ("times", columns.times, times)):
+        if given is not None and column is not None and not ends_only:
+            raise ValueError(f"the {name} of edges are in {column.name}: leave {name}= out")
+    if not ends_only:
+        weights = weights if columns.weights is None else columns.weights.numbers()
+        times = times if columns.times is None else columns.times.numbers()
+    return _checked(sources, targets, weights, times)
+
+
 def _iterated(edges: Any) -> Iterable[Any]:
     if isinstance(edges, str) or not isinstance(edges, Iterable):
-        raise TypeError(f"edges must be an array with two columns or an iterable of tuples, got {shortened(edges)}")
+        raise TypeError(
+            f"edges must be a table, an array with two columns or an iterable of tuples, got {shortened(edges)}"
+        )
     return edges
 
 

@@ -178,18 +178,18 @@ def known_columns(names: Sequence[str]) -> tuple[int, int, int] | None:
     lower = [name.lower() for name in names]
     for source, target in KNOWN_ENDS:
         if lower.count(source) == lower.count(target) == 1:
-            return lower.index(source), lower.index(target), _known_weight(lower)
+            return lower.index(source), lower.index(target), known_weight(lower)
     return None
 
 
-def _known_weight(lower: Sequence[str]) -> int:
+def known_weight(lower: Sequence[str]) -> int:
     """The column of the weight, -1 if there is none; of several that it may be, the one with the first known name."""
     return next((lower.index(name) for name in KNOWN_WEIGHTS if lower.count(name) == 1), -1)
 
 
 def _by_elimination(names: Sequence[str], line: int) -> tuple[int, int, int]:
     """The columns of a header whose names are not known: two besides that of the weight."""
-    weight = _known_weight([name.lower() for name in names])
+    weight = known_weight([name.lower() for name in names])
     # The column of an index, as pandas writes it, has no name.
     others = [column for column, name in enumerate(names) if column != weight and name]
     if len(others) < 2:

@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from nx_fastonl._lib.checks import shortened
+from nx_fastonl._lib.frames import is_frame, whole_numbers
 from nx_fastonl.graph._ends import find_texts, number_integers, number_texts
 from nx_fastonl.graph._names import IntegerTable, TextTable
 from nx_fastonl.graph.names import HALVES, IntegerNames, text_names
@@ -94,6 +95,16 @@ def numbered_ends(sources: Any, targets: Any) -> Ends:
     sources, targets = (np.ascontiguousarray(column, dtype=np.int64) for column in (sources, targets))
     number_integers(table, sources, targets, rows, columns)
     return Ends(rows, columns, IntegerNames(table.names()))
+
+
+def whole_column(values: Any, name: str) -> Any:
+    """Integers of which a data frame library has made floats or objects as integers; other columns as they are."""
+    if not is_frame(values):
+        return values
+    found = column_of(values, name)
+    if not isinstance(found, np.ndarray) or found.dtype.kind not in "fO":
+        return found
+    return whole_numbers(found, name) if found.dtype.kind == "f" else np.array(found.tolist())
 
 
 def column_of(values: Any, name: str) -> Any:

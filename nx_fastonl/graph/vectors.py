@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from nx_fastonl._lib.checks import WEIGHT_RANGE, Unknown, a_few, shortened
+from nx_fastonl._lib.frames import Column, Table, is_frame, read_frame
 from nx_fastonl.graph.base import RowGraph
 
 # The rows and values of a sparse vector over the nodes.
@@ -51,6 +52,39 @@ def sparse_vector(graph: RowGraph, masses: Masses, name: str, unknown: Unknown =
     if not vector:
         raise ValueError(_nothing_left(name, skipped))
     return np.array(list(vector)), np.array(list(vector.values()))
+
+
+def unframed(values: Any, name: str) -> Any:
+    """A table or column of weights or seeds as a dict, an array or a list, which mean the same; others as they are."""
+    if not is_frame(values):
+        return values
+    found = read_frame(values, name)
+    if isinstance(found, Table):
+        if len(found.columns) == 1:
+            return found.column(0).nodes()
+        nodes, weights = found.named("node", "weight")
+        return _summed(nodes, weights)
+    if found.index is None:
+        integers = found.integers()
+        if integers is not None:
+            return integers
+        return found.numbers() if found.has_numbers and not found.has_integers else found.nodes()
+    if not found.has_numbers:
+        return found.nodes()
+    if found.has_integers and found.counts_rows:
+        raise ValueError(
+            f"{name} is a column of integers whose index has no names, so it may be weights or seeds: pass "
+            f"{name}.astype(float) for weights, {name}.to_list() for seeds"
+        )
+    return _summed(found.index, found)
+
+
+def _summed(nodes: Column, weights: Column) -> dict[Hashable, float]:
+    """The weight of each node, where a node may come several times."""
+    found: dict[Hashable, float] = {}
+    for node, weight in zip(nodes.nodes(), weights.numbers().tolist(), strict=True):
+        found[node] = found.get(node, 0.0) + weight
+    return found
 
 
 def distribution(graph: RowGraph, masses: Masses, name: str, unknown: Unknown = "error") -> SparseVector:

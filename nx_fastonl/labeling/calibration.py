@@ -5,16 +5,13 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import Any
 
 import numpy as np
 
+from nx_fastonl._lib.frames import Backend, make_frame
 from nx_fastonl._lib.html import view_or_none
-from nx_fastonl._lib.optional import pandas_for
 from nx_fastonl.labeling.views import calibration_view
-
-if TYPE_CHECKING:
-    import pandas as pd
 
 __all__ = ["Calibration"]
 
@@ -77,37 +74,43 @@ class Calibration:
         """
         return self._mean([abs(p - right) for p, right in zip(self.confidences, self.accuracies, strict=True)])
 
-    def to_pandas(self) -> pd.DataFrame:
-        """One row per bin: low, high (its bounds), count, confidence, accuracy. Needs pandas.
+    def to_frame(self, backend: Backend = "pandas") -> Any:
+        """One row per bin: low, high (its bounds), count, confidence, accuracy.
+
+        Parameters
+        ----------
+        backend : {"pandas", "polars", "pyarrow"}, default "pandas"
+            The library whose table is made. It must be installed, and narwhals.
 
         Returns
         -------
-        pandas.DataFrame
+        pandas.DataFrame, polars.DataFrame or pyarrow.Table
 
         Raises
         ------
+        ValueError
+            If `backend` is none of these.
         ImportError
-            If pandas is not installed.
+            If it or narwhals is not installed.
 
         Examples
         --------
         >>> import nx_fastonl as fo
         >>> seq = fo.LabelSequence(("a", "b"), (0, 1), ("a", "a"), (0.75, 0.5), (0.75, 0.5))
-        >>> seq.calibration(bins=2).to_pandas()
+        >>> seq.calibration(bins=2).to_frame()
            low  high  count  confidence  accuracy
         0  0.0   0.5      0         NaN       NaN
         1  0.5   1.0      2       0.625       0.5
         """
-        edges = bin_edges(len(self.counts))
+        edges = np.array(bin_edges(len(self.counts)))
         columns = {
             "low": edges[:-1],
             "high": edges[1:],
-            "count": self.counts,
-            "confidence": self.confidences,
-            "accuracy": self.accuracies,
+            "count": np.array(self.counts, dtype=np.int64),
+            "confidence": np.array(self.confidences, dtype=np.float64),
+            "accuracy": np.array(self.accuracies, dtype=np.float64),
         }
-        frame: pd.DataFrame = pandas_for("to_pandas").DataFrame(columns)
-        return frame
+        return make_frame(columns, backend)
 
     def _mean(self, of_bins: Sequence[float]) -> float:
         """The mean over all predictions of what is known of their bin."""

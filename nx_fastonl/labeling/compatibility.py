@@ -4,18 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Hashable, Iterator
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from nx_fastonl._lib.checks import a_few, cut, shortened
+from nx_fastonl._lib.frames import Backend, make_frame
 from nx_fastonl._lib.html import view_or_none
-from nx_fastonl._lib.optional import pandas_for
 from nx_fastonl.labeling.views import compatibility_view
-
-if TYPE_CHECKING:
-    import pandas as pd
 
 __all__ = ["Compatibility"]
 
@@ -95,30 +92,48 @@ class Compatibility:
         )
         return compatibility_view(self.labels, self.ratios, self.counts, verb)
 
-    def to_pandas(self) -> pd.DataFrame:
-        """The ratios as a table with a row and a column for each label. Needs pandas.
+    def to_frame(self, backend: Backend = "pandas") -> Any:
+        """One row per pair of labels: label, neighbor, ratio, count.
+
+        Of a directed graph, nodes with `label` point to nodes with `neighbor`.
+
+        Parameters
+        ----------
+        backend : {"pandas", "polars", "pyarrow"}, default "pandas"
+            The library whose table is made. It must be installed, and narwhals.
 
         Returns
         -------
-        pandas.DataFrame
+        pandas.DataFrame, polars.DataFrame or pyarrow.Table
 
         Raises
         ------
+        ValueError
+            If `backend` is none of these.
         ImportError
-            If pandas is not installed.
+            If it or narwhals is not installed.
+        TypeError
+            If labels are of several types, or tuples: only pandas has columns for them.
 
         Examples
         --------
         >>> import nx_fastonl as fo
-        >>> fo.Compatibility(("fox", "hen"), ratios=[[0.5, 3.1], [3.1, 1.0]], counts=[[2, 20], [20, 4]]).to_pandas()
-             fox  hen
-        fox  0.5  3.1
-        hen  3.1  1.0
+        >>> found = fo.Compatibility(("fox", "hen"), ratios=[[0.5, 3.1], [3.1, 1.0]], counts=[[2, 20], [20, 4]])
+        >>> found.to_frame()
+          label neighbor  ratio  count
+        0   fox      fox    0.5    2.0
+        1   fox      hen    3.1   20.0
+        2   hen      fox    3.1   20.0
+        3   hen      hen    1.0    4.0
         """
-        pandas = pandas_for("to_pandas")
-        names = pandas.Index(self.labels, dtype=object, tupleize_cols=False)
-        frame: pd.DataFrame = pandas.DataFrame(self.ratios.copy(), index=names, columns=names)
-        return frame
+        pairs = [(label, neighbor) for label in self.labels for neighbor in self.labels]
+        columns = {
+            "label": [label for label, _ in pairs],
+            "neighbor": [neighbor for _, neighbor in pairs],
+            "ratio": self.ratios.ravel(),
+            "count": self.counts.ravel(),
+        }
+        return make_frame(columns, backend)
 
     def _sentences(self) -> Iterator[str]:
         """What is furthest from chance, the furthest first."""

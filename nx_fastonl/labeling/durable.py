@@ -22,7 +22,7 @@ from typing import Any, NamedTuple, Self
 
 import numpy as np
 
-from nx_fastonl._lib.checks import a_few, shortened
+from nx_fastonl._lib.checks import UnknownLabels, a_few, shortened
 from nx_fastonl._lib.files import errors_name
 from nx_fastonl._lib.folders import Content, DamagedError, open_folder, read_arrays, remove_strays, write_folder
 from nx_fastonl._lib.html import few_names
@@ -36,7 +36,7 @@ from nx_fastonl.graph.event_records import GRAPH_EVENTS, read_event, write_event
 from nx_fastonl.graph.events import AddEdge, AddEdges, GraphEvent, RemoveNodes
 from nx_fastonl.labeling.event_log import EventLog, Outcome
 from nx_fastonl.labeling.labeler import UNRECORDED, LabelEventKind, OnlineNodeLabeler
-from nx_fastonl.labeling.labels import Labels, distinct_labels, label_stream
+from nx_fastonl.labeling.labels import Labels, distinct_labels
 from nx_fastonl.labeling.snapshot import SavedLearner, decode_learner
 from nx_fastonl.learners.registry import undirected_for
 
@@ -643,10 +643,22 @@ class _DurableLabeler(OnlineNodeLabeler):
         content = [self.name, writer.names(nodes, "node"), writer.names(labels, "label"), *more]
         return writer.record([kind, *content])
 
-    def fit(self, labels: Labels, *, class_prior: Mapping[Hashable, float] | None = None) -> OnlineNodeLabeler:
-        pairs = [(node, label) for node, label in label_stream(labels, self._graph)[0]]
+    def fit(
+        self,
+        labels: Labels,
+        *,
+        class_prior: Mapping[Hashable, float] | None = None,
+        unknown: UnknownLabels = "error",
+    ) -> OnlineNodeLabeler:
         if not self._durable._is_replaying:
             self._durable._finish_interrupted()
+        with self._known_labels(labels, unknown) as pairs:
+            self._fit(pairs, class_prior)
+        if not self._durable._is_replaying:
+            self._durable._snapshot_if_due()
+        return self
+
+    def _fit(self, pairs: list[tuple[Hashable, Any]], class_prior: Mapping[Hashable, float] | None) -> None:
         with self._graph.reading():  # so that the labels are learned on the graph that they follow in the journal
             fitted = self.clone().fit(pairs, class_prior=class_prior)
             known, prior = fitted.labels, None
@@ -660,9 +672,6 @@ class _DurableLabeler(OnlineNodeLabeler):
 
             with self._lock, self._changing(record, outcome):
                 self._knowledge = fitted._knowledge
-        if not self._durable._is_replaying:
-            self._durable._snapshot_if_due()
-        return self
 
     def _replay(
         self, kind: str, nodes: list[Hashable], labels: list[Hashable], prior: list[list[Any]] | None = None

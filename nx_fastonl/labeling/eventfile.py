@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import csv
 import json
-import re
 from collections.abc import Iterable, Iterator
 from itertools import chain
 from pathlib import Path, PurePath
@@ -12,10 +11,12 @@ from typing import Any, BinaryIO, NamedTuple, cast
 
 from nx_fastonl._lib.checks import cut, shortened
 from nx_fastonl._lib.files import errors_name
+from nx_fastonl._lib.frames import FIRST_INEXACT, Table, read_frame
 from nx_fastonl._lib.streams import FileLike, Source, Stream, opened, sources_of
 from nx_fastonl.labeling.events import FIELDS, NODES
+from nx_fastonl.labeling.labels import INTEGER
 
-__all__ = ["Located", "events_of_lines", "read_events"]
+__all__ = ["Located", "events_of_lines", "events_of_table", "read_events"]
 
 PARQUET = b"PAR1"
 # How files begin that are no text: in Parquet, or compressed.
@@ -24,8 +25,6 @@ COMPRESSED = {".gz", ".bz2", ".xz", ".zst"}
 SEPARATORS = {".csv": ",", ".tsv": "\t"}
 # Rows of a table that are in memory at once.
 BATCH_ROWS = 1 << 14
-# Integers as Python writes them. "007" and "1_000" stay texts.
-INTEGER = re.compile(r"0|-?[1-9][0-9]{0,999}")
 
 
 class Located(NamedTuple):
@@ -140,24 +139,42 @@ def _csv_events(lines: Iterable[str], place: str, separator: str) -> Iterator[Lo
                         f"{place} {begin}: {len(cells)} cells, expected {len(columns)}: {', '.join(columns)}"
                     )
                 else:
-                    yield Located(place, begin, _of_cells(columns, cells))
+                    yield Located(place, begin, _of_cells(columns, cells, place, begin))
             begin = rows.line_num + 1
     except csv.Error as error:
         raise ValueError(f"{place} {begin}: {error}") from error
 
 
-def _of_cells(columns: list[str], cells: list[str]) -> dict[str, Any]:
+def _of_cells(columns: list[str], cells: list[str], place: str, number: int) -> dict[str, Any]:
     found: dict[str, Any] = {}
     for name, cell in zip(columns, map(str.strip, cells), strict=True):
         if cell == "":
             continue
         if name in NODES:
-            found[name] = int(cell) if INTEGER.fullmatch(cell) else cell
+            found[name] = _node(cell, place, number)
         elif name in ("weight", "time"):
             found[name] = _number(cell)
         else:
             found[name] = cell
     return found
+
+
+def _node(cell: str, place: str, number: int) -> int | str:
+    """An integer or a text. Of integers in a column with empty cells pandas makes floats, such as 1.0."""
+    whole = cell.removesuffix(".0")
+    if not INTEGER.fullmatch(whole):
+        return cell
+    if whole != cell:
+        _check_exact(float(cell), place, number)
+    return int(whole)
+
+
+def _check_exact(node: float, place: str, number: int) -> None:
+    if abs(node) >= FIRST_INEXACT:
+        raise ValueError(
+            f"{place} {number}: node {node!r} was an integer before it became a float, which from 2**53 on does not "
+            "tell integers apart; write the column as integers, in pandas with dtype Int64"
+        )
 
 
 def _number(cell: str) -> float | str:
@@ -191,17 +208,33 @@ def _parquet_events(source: Source, stream: Stream) -> Iterator[Located]:
         for batch in table.iter_batches(BATCH_ROWS):
             for values in zip(*(column.to_pylist() for column in batch.columns), strict=True):
                 row += 1
-                yield Located(place, row, _of_values(columns, values))
+                yield Located(place, row, _of_values(columns, values, place, row))
     except (pa.ArrowException, OSError) as error:
         if isinstance(error, OSError) and error.errno is not None:
             raise
         raise ValueError(f"{source.name}: not a Parquet file that can be read: {error}") from error
 
 
-def _of_values(columns: list[str], values: tuple[Any, ...]) -> dict[str, Any]:
+def events_of_table(table: Any) -> Iterator[Located]:
+    """The events in the rows of a table of a data frame library."""
+    found = read_frame(table, "events")
+    if not isinstance(found, Table):
+        raise TypeError(
+            f"events must be a table with the columns event and some of {', '.join(FIELDS[1:])}, got a column"
+        )
+    columns = _checked_columns(found.columns, "events")
+    values = [found.column(number).values() for number in range(len(columns))]
+    return (
+        Located("events, row", row, _of_values(columns, cells, "events, row", row))
+        for row, cells in enumerate(zip(*values, strict=True), start=1)
+    )
+
+
+def _of_values(columns: list[str], values: tuple[Any, ...], place: str, number: int) -> dict[str, Any]:
     found = {name: value for name, value in zip(columns, values, strict=True) if value is not None and value == value}
     for name in NODES:  # pandas stores integers as floats where some are missing
         value = found.get(name)
         if isinstance(value, float) and value.is_integer():
+            _check_exact(value, place, number)
             found[name] = int(value)
     return found

@@ -8,8 +8,9 @@ from typing import Any, NamedTuple, NoReturn
 import numpy as np
 
 from nx_fastonl._lib.checks import WEIGHT_RANGE, as_float, check_between, shortened
+from nx_fastonl._lib.plain import is_missing
 from nx_fastonl.graph.edgebunch import checked_node
-from nx_fastonl.labeling.labels import checked_label, is_missing
+from nx_fastonl.labeling.labels import checked_label
 
 __all__ = ["FIELDS", "Event", "event_of"]
 

@@ -17,10 +17,18 @@ import networkx as nx
 import numpy as np
 from numpy.typing import NDArray
 
-from nx_fastonl._lib.checks import a_few, check_fraction, check_positive, check_whole, shortened
+from nx_fastonl._lib.checks import (
+    UnknownLabels,
+    a_few,
+    check_fraction,
+    check_positive,
+    check_unknown,
+    check_whole,
+    shortened,
+)
 from nx_fastonl._lib.folders import DamagedError
 from nx_fastonl._lib.html import view_or_none
-from nx_fastonl._lib.plain import from_json, to_json
+from nx_fastonl._lib.plain import from_json, is_missing, to_json
 from nx_fastonl._lib.progress import in_batches, with_progress
 from nx_fastonl._lib.seeds import as_seed
 from nx_fastonl.batch.rows import checked_nodes, rows_of
@@ -30,7 +38,14 @@ from nx_fastonl.graph.csr import CSRGraph
 from nx_fastonl.labeling.certificates import CertifiedLabel
 from nx_fastonl.labeling.compatibility import Compatibility
 from nx_fastonl.labeling.knowledge import Knowledge, LabelEntry, restored_knowledge
-from nx_fastonl.labeling.labels import Labels, PlainLabels, checked_label, distinct_labels, is_missing, label_stream
+from nx_fastonl.labeling.labels import (
+    Labels,
+    PlainLabels,
+    checked_label,
+    distinct_labels,
+    label_stream,
+    unknown_nodes,
+)
 from nx_fastonl.labeling.sequence import LabelSequence
 from nx_fastonl.labeling.snapshot import SavedLearner, encode_learner, read_model, write_model
 from nx_fastonl.labeling.views import labeler_view
@@ -890,7 +905,7 @@ class OnlineNodeLabeler:
         if again is not None:
             raise ValueError(f"{self._learned_before(again)}; learn_one(..., overwrite=True) replaces that")
 
-    def learn_many(self, labels: Labels) -> OnlineNodeLabeler:
+    def learn_many(self, labels: Labels, *, unknown: UnknownLabels = "error") -> OnlineNodeLabeler:
         """Learn a set of labels at once, in addition to what was learned before.
 
         None of them is predicted before it is learned, so each counts in full, whatever the others are, and their order
@@ -904,10 +919,13 @@ class OnlineNodeLabeler:
 
         Parameters
         ----------
-        labels : dict, iterable of pairs, or array
-            ``{node: label}``, also as a pandas Series that is indexed by nodes; ``(node, label)``; or an array with a
-            label for each node, in the order of the graph. None, NaN and masked entries mean that a node has no label;
-            in an array of integers -1 does too.
+        labels : dict, iterable of pairs, table, or array
+            ``{node: label}``, also as a pandas Series that is indexed by nodes; ``(node, label)``; a table of pandas,
+            polars or Arrow with the columns node and label, or any two in this order; or an array or another column
+            with a label for each node, in the order of the graph. None, NaN and masked entries mean that a node has no
+            label; in an array or column of integers -1 does too.
+        unknown : {"error", "skip", "add"}, default "error"
+            What to do with nodes that are not in the graph. ``"add"`` adds them, without edges, to a DynamicGraph.
 
         Returns
         -------
@@ -917,7 +935,7 @@ class OnlineNodeLabeler:
         Raises
         ------
         networkx.NodeNotFound
-            If a node is not in the graph.
+            If nodes are not in the graph and `unknown` is ``"error"``.
         TypeError, ValueError
             As `learn_one`, and if a node is given twice. Nothing is learned then.
 
@@ -933,16 +951,46 @@ class OnlineNodeLabeler:
         >>> model.learn_many({0: "Mr. Hi", 1: "Mr. Hi"}).learn_many({33: "Officer"}).n_learned
         3
         """
-        self._learn_together(labels, lambda learner, rows, numbers: learner.learn_many(rows, numbers))
+        with self._known_labels(labels, unknown) as pairs:
+            self._learn_together(pairs, lambda learner, rows, numbers: learner.learn_many(rows, numbers))
         return self
 
+    @contextmanager
+    def _known_labels(self, labels: Labels, unknown: UnknownLabels) -> Iterator[list[tuple[Hashable, Any]]]:
+        """The labels of nodes in the graph. Nodes that `unknown` adds leave it again if what follows raises."""
+        pairs, missing = self._labels_and_unknown(label_stream(labels, self._graph)[0], unknown)
+        try:
+            if missing and self._given_graph is not None:
+                self._given_graph.add_nodes_from(missing)
+            yield pairs
+        except BaseException:
+            if missing and self._given_graph is not None:
+                self._given_graph.remove_nodes_from(missing)
+            raise
+
+    def _labels_and_unknown(
+        self, labels: Iterable[tuple[Hashable, Any]], unknown: UnknownLabels
+    ) -> tuple[list[tuple[Hashable, Any]], list[Hashable]]:
+        """Labels of nodes, and those nodes which are to be added first, in their order."""
+        can_grow = self._given_graph is not None
+        check_unknown(unknown, can_grow=can_grow)
+        pairs = list(labels)
+        with self._graph.reading():
+            missing = unknown_nodes(pairs, self._graph, unknown, can_grow=can_grow)
+        if unknown == "skip" and missing:
+            skipped = set(missing)
+            return [(node, label) for node, label in pairs if node not in skipped], []
+        return pairs, missing
+
     def _learn_together(
-        self, labels: Labels, learn_many: Callable[[Learner, NDArray[np.int32], NDArray[np.int32]], None]
+        self,
+        labels: Iterable[tuple[Hashable, Any]],
+        learn_many: Callable[[Learner, NDArray[np.int32], NDArray[np.int32]], None],
     ) -> None:
         """Learn these labels, all or none, by this call of the learner."""
         new_labels: dict[int, Hashable] = {}
         nodes: list[Hashable] = []
-        for node, label in label_stream(labels, self._graph)[0]:
+        for node, label in labels:
             u = self._known_row(node)
             if is_missing(label):
                 continue
@@ -1015,7 +1063,13 @@ class OnlineNodeLabeler:
         if self._change([node], [], forget) is not None:
             raise ValueError(f"node {shortened(node)} was not learned, so there is nothing to forget")
 
-    def fit(self, labels: Labels, *, class_prior: Mapping[Hashable, float] | None = None) -> OnlineNodeLabeler:
+    def fit(
+        self,
+        labels: Labels,
+        *,
+        class_prior: Mapping[Hashable, float] | None = None,
+        unknown: UnknownLabels = "error",
+    ) -> OnlineNodeLabeler:
         """Forget what was learned, then learn a set of labels at once, in no particular order.
 
         ``method="adaptive"`` takes its time here: it solves its diffusions on the whole graph, and learns its weights
@@ -1023,11 +1077,13 @@ class OnlineNodeLabeler:
 
         Parameters
         ----------
-        labels : dict, iterable of pairs, or array
+        labels : dict, iterable of pairs, table, or array
             As for `learn_many`.
         class_prior : dict, optional
             How frequent each label is among all nodes, where that is known: ``{label: frequency}``, of every label and
             up to a factor. By default as frequent as among the known nodes. For ``method="adaptive"``.
+        unknown : {"error", "skip", "add"}, default "error"
+            As for `learn_many`.
 
         Returns
         -------
@@ -1037,7 +1093,7 @@ class OnlineNodeLabeler:
         Raises
         ------
         networkx.NodeNotFound
-            If a node is not in the graph.
+            If nodes are not in the graph and `unknown` is ``"error"``.
         TypeError, ValueError
             As `learn_many`, and if `class_prior` lacks a label or has a frequency that is not positive. Nothing is
             changed then.
@@ -1056,13 +1112,14 @@ class OnlineNodeLabeler:
         >>> right, len(G)
         (33, 34)
         """
-        fitted = self.clone()
-        fitted._learn_together(labels, lambda learner, rows, numbers: learner.fit(rows, numbers))
-        if class_prior is not None:
-            fitted._know_prior(class_prior)
-        self._check_not_changing()
-        with self._lock:
-            self._knowledge = fitted._knowledge
+        with self._known_labels(labels, unknown) as pairs:
+            fitted = self.clone()
+            fitted._learn_together(pairs, lambda learner, rows, numbers: learner.fit(rows, numbers))
+            if class_prior is not None:
+                fitted._know_prior(class_prior)
+            self._check_not_changing()
+            with self._lock:
+                self._knowledge = fitted._knowledge
         return self
 
     def _know_prior(self, class_prior: Mapping[Hashable, float]) -> None:
@@ -1123,16 +1180,20 @@ class OnlineNodeLabeler:
             raise ValueError(f'method {self._method!r} does not tell which nodes labels reach; method="adaptive" does')
         return [bool(is_reached) for found in answers for is_reached in found]
 
-    def run(self, labels: Labels, *, progress: bool = False) -> LabelSequence:
+    def run(self, labels: Labels, *, unknown: UnknownLabels = "error", progress: bool = False) -> LabelSequence:
         """Predict the label of each arriving node, then learn its true label.
 
         Parameters
         ----------
-        labels : dict, iterable of pairs, or array
-            ``{node: label}``, also as a pandas Series that is indexed by nodes, or ``(node, label)``, in order of
-            arrival; or an array with a label for each node, in the order of the graph. Labels are hashable. Nodes whose
-            label is None or NaN are skipped, in an array also those whose label is masked and, if it holds integers,
-            -1. Mistakes depend on the order: shuffle, unless the order means something.
+        labels : dict, iterable of pairs, table, or array
+            ``{node: label}``, also as a pandas Series that is indexed by nodes, ``(node, label)``, or a table of
+            pandas, polars or Arrow with the columns node and label, or any two in this order: in order of arrival. Or
+            an array or another column with a label for each node, in the order of the graph. Labels are hashable. Nodes
+            whose label is None or NaN are skipped, in an array also those whose label is masked and, if it holds
+            integers, -1. Mistakes depend on the order: shuffle, unless the order means something.
+        unknown : {"error", "skip", "add"}, default "error"
+            What to do with nodes that are not in the graph. ``"add"`` adds them, without edges, to a DynamicGraph.
+            Nodes of an iterator are looked up as they arrive, others before anything is learned.
         progress : bool, default False
             Show a progress bar (needs tqdm).
 
@@ -1144,7 +1205,7 @@ class OnlineNodeLabeler:
         Raises
         ------
         networkx.NodeNotFound
-            If a node is not in the graph.
+            If nodes are not in the graph and `unknown` is ``"error"``.
         TypeError, ValueError
             If a label cannot be hashed or is not one of the `classes` given, or a node was learned before. The nodes
             that arrived earlier stay learned, also when Ctrl-C interrupts a stream.
@@ -1165,8 +1226,7 @@ class OnlineNodeLabeler:
         >>> list(model.run([(32, "b"), (2, "a")]))
         ['b', 'a']
         """
-        graph = self._graph
-        pairs, total = label_stream(labels, graph)
+        pairs, total = self._arriving_labels(labels, unknown)
         plain = PlainLabels()
         nodes: list[Hashable] = []
         truth: list[Hashable] = []
@@ -1191,6 +1251,30 @@ class OnlineNodeLabeler:
             return LabelSequence(*answers)
         of_predicted, of_true = np.concatenate(probabilities).T.tolist()
         return LabelSequence(*answers, tuple(of_predicted), tuple(of_true))
+
+    def _arriving_labels(
+        self, labels: Labels, unknown: UnknownLabels
+    ) -> tuple[Iterable[tuple[Hashable, Any]], int | None]:
+        """Labels of nodes that are in the graph when they arrive, and how many there are if that is known."""
+        pairs, total = label_stream(labels, self._graph)
+        if total is None:
+            check_unknown(unknown, can_grow=self._given_graph is not None)
+            return pairs if unknown == "error" else self._one_by_one(pairs, unknown), None
+        listed, new_nodes = self._labels_and_unknown(pairs, unknown)
+        if new_nodes and self._given_graph is not None:
+            self._given_graph.add_nodes_from(new_nodes)
+        return listed, len(listed)
+
+    def _one_by_one(
+        self, pairs: Iterable[tuple[Hashable, Any]], unknown: UnknownLabels
+    ) -> Iterator[tuple[Hashable, Any]]:
+        for node, label in pairs:
+            with self._graph.reading():
+                is_known = node in self._graph
+            if not is_known and unknown == "add" and self._given_graph is not None:
+                self._given_graph.add_nodes_from([node])
+            if is_known or unknown == "add":
+                yield node, label
 
     def _run_batch(self, batch: list[tuple[Hashable, Any]], plain: PlainLabels) -> _Arrived:
         """Predict and learn pairs that arrive in turn. A bad one raises; those before it are learned."""

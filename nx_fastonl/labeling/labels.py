@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence, Sized
 from typing import Any
 
@@ -9,8 +10,12 @@ import networkx as nx
 import numpy as np
 from numpy.typing import NDArray
 
-from nx_fastonl._lib.checks import a_few, shortened
+from nx_fastonl._lib.checks import UnknownLabels, a_few, shortened
+from nx_fastonl._lib.frames import Column, Table, is_frame, one_column, read_frame
+from nx_fastonl._lib.plain import is_missing
+from nx_fastonl.graph.base import RowGraph
 from nx_fastonl.graph.csr import CSRGraph
+from nx_fastonl.graph.edgebunch import checked_node
 from nx_fastonl.graph.live import LiveGraph
 
 # In an integer array, a node without a label: scikit-learn's convention. Anywhere else it is a label like any other.
@@ -22,8 +27,11 @@ PAIRS_EXPECTED = (
 NO_NODE = object()
 # Kinds of numpy's types whose values have an equal plain Python object.
 PLAIN_KINDS = "biufUS"
+# Integers as Python writes them.
+INTEGER = re.compile(r"0|-?[1-9][0-9]{0,999}")
 
-Labels = Mapping[Hashable, Hashable] | Iterable[tuple[Hashable, Hashable]] | NDArray[Any] | str
+# Tables and columns of data frame libraries have no type in common.
+Labels = Mapping[Hashable, Hashable] | Iterable[tuple[Hashable, Hashable]] | NDArray[Any] | str | Any
 
 
 def read_attribute(G: Any, labels: Labels) -> Labels:
@@ -42,28 +50,25 @@ def read_attribute(G: Any, labels: Labels) -> Labels:
 def label_stream(labels: Labels, graph: CSRGraph) -> tuple[Iterable[tuple[Hashable, Any]], int | None]:
     """Pairs of a node and its label, in order of arrival, and how many there are if that is known.
 
-    An array holds a label for each node, in the order of the graph's rows; its unlabelled nodes are left out. Pairs and
-    mappings may hold labels that `is_missing`.
+    An array, or a column without an index, holds a label for each node, in the order of the graph's rows; its
+    unlabelled nodes are left out. Pairs, tables and mappings may hold labels that `is_missing`.
     """
     if isinstance(labels, str):
         raise TypeError(
             f"labels={shortened(labels)} names a node attribute, and the labeler has no attributes: "
             f"pass nx.get_node_attributes(G, {shortened(labels)})"
         )
-    if hasattr(labels, "itertuples") or hasattr(labels, "iter_rows"):  # of pandas, of polars
-        raise TypeError("labels is a DataFrame; pass zip(frame[nodes], frame[labels]), naming the two columns")
+    if is_frame(labels):
+        return _of_frame(read_frame(labels, "labels"), graph)
     if not isinstance(labels, Iterable) or (isinstance(labels, np.ndarray) and labels.ndim == 0):
         raise TypeError(
-            "labels must be a dict, pairs (node, label), an array with a label for each node "
-            f"or an attribute's name, got {shortened(labels)}"
+            "labels must be a dict, pairs (node, label), a table of nodes and labels, an array with a label for each "
+            f"node or an attribute's name, got {shortened(labels)}"
         )
-    if hasattr(labels, "items"):  # a pandas Series has them too
+    if hasattr(labels, "items"):
         return labels.items(), len(labels) if isinstance(labels, Sized) else None
     if isinstance(labels, np.ndarray) and labels.ndim == 1 and labels.dtype.kind != "V":
         return _by_row(labels, graph, integers=labels.dtype.kind in "iu")
-    if hasattr(labels, "to_numpy") and hasattr(labels, "to_list"):  # a polars Series, a pandas Index
-        array, integers = _column(labels.to_list())
-        return _by_row(array, graph, integers=integers)
     total = len(labels) if isinstance(labels, Sized) else None
     if isinstance(labels, np.ndarray) and labels.ndim == 2:
         return _pairs(labels.tolist()), total
@@ -91,10 +96,17 @@ def _by_row(labels: NDArray[Any], graph: CSRGraph, *, integers: bool) -> tuple[I
     return zip(nodes, known.tolist() if known.dtype.kind in PLAIN_KINDS else known, strict=True), len(rows)
 
 
-def _column(labels: list[Any]) -> tuple[NDArray[Any], bool]:
-    """The values of a data frame's column as an array of objects, and whether all that are not missing are integers."""
-    kinds = {type(label) for label in labels if not is_missing(label)}
-    return np.fromiter(labels, dtype=object, count=len(labels)), kinds == {int}
+def _of_frame(labels: Table | Column, graph: CSRGraph) -> tuple[Iterable[tuple[Hashable, Any]], int]:
+    """The same of a table of nodes and labels, or of a column of labels. An index holds the nodes."""
+    if isinstance(labels, Table):
+        nodes, column = labels.named("node", "label")
+    elif labels.index is not None:
+        nodes, column = labels.index, labels
+    else:
+        values = labels.values()
+        are_integers = {type(label) for label in values if label is not None} == {int}
+        return _by_row(np.fromiter(values, dtype=object, count=len(values)), graph, integers=are_integers)
+    return zip(nodes.nodes(), column.values(), strict=True), len(column)
 
 
 def _pairs(labels: Iterable[Any]) -> Iterator[tuple[Hashable, Any]]:
@@ -106,6 +118,33 @@ def _pairs(labels: Iterable[Any]) -> Iterator[tuple[Hashable, Any]]:
         if len(item) != 2:
             raise TypeError(f"{PAIRS_EXPECTED}; got {shortened(item)}")
         yield item
+
+
+def unknown_nodes(
+    pairs: Sequence[tuple[Hashable, Any]], graph: RowGraph, unknown: UnknownLabels, *, can_grow: bool
+) -> list[Hashable]:
+    """The nodes of these pairs that the graph does not have; an error unless `unknown` says what becomes of them."""
+    missing = [node for node, _ in pairs if node not in graph]
+    if unknown != "error":
+        missing = [checked_node(node) for node in missing]
+    if not missing or (unknown == "skip" and len(missing) < len(pairs)) or unknown == "add":
+        return list(dict.fromkeys(missing))
+    distinct = list({repr(node): node for node in missing}.values())
+    hint = _other_type(distinct[0], graph)
+    if unknown == "skip":
+        raise ValueError(f'no node of labels is in the graph{hint}; unknown="skip" left out {a_few(distinct)}')
+    them = "it" if len(distinct) == 1 else "them"
+    add = f', unknown="add" adds {them} without edges' if can_grow else ""
+    which = f"node {a_few(distinct)} is" if len(distinct) == 1 else f"{len(distinct):,} nodes of labels are"
+    listed = "" if len(distinct) == 1 else f": {a_few(distinct)}"
+    raise nx.NodeNotFound(f'{which} not in the graph{hint}{listed}; unknown="skip" leaves {them} out{add}')
+
+
+def _other_type(node: Any, graph: RowGraph) -> str:
+    """That the graph has a node which is written alike, if it has."""
+    if isinstance(node, str):
+        return f", which has the integer {node}" if INTEGER.fullmatch(node) and int(node) in graph else ""
+    return f", which has the text {str(node)!r}" if type(node) is int and str(node) in graph else ""
 
 
 class PlainLabels(dict[Hashable, Hashable]):
@@ -124,16 +163,6 @@ class PlainLabels(dict[Hashable, Hashable]):
             return None
         plain = self[label] = checked_label(NO_NODE, label)
         return plain
-
-
-def is_missing(label: Any) -> bool:
-    """Whether this means that a node has no label: None, NaN, a masked entry, or what pandas makes of these."""
-    if label is None or label is np.ma.masked:
-        return True
-    try:
-        return bool(label != label)
-    except (TypeError, ValueError):  # pandas.NA has no truth value; an array raises elsewhere
-        return isinstance(label, Hashable)
 
 
 def checked_label(node: Any, label: Any) -> Hashable:
@@ -155,7 +184,7 @@ def distinct_labels(classes: Iterable[Hashable]) -> list[Hashable]:
     """All possible labels, as a caller gives them, each once."""
     if isinstance(classes, str | Mapping) or not isinstance(classes, Iterable):
         raise TypeError(f"classes must be a collection of labels, got {shortened(classes)}")
-    labels = list(classes)
+    labels = one_column(classes, "classes", "label").values() if is_frame(classes) else list(classes)
     if any(isinstance(label, Hashable) and is_missing(label) for label in labels):
         raise ValueError(f"classes holds None or NaN, which mean that a node has no label, got {a_few(labels)}")
     labels = [checked_label(NO_NODE, label) for label in labels]

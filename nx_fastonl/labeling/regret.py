@@ -9,10 +9,11 @@ from typing import Any, Literal, Unpack
 import numpy as np
 
 from nx_fastonl._lib.checks import check_positive, check_whole
+from nx_fastonl._lib.plain import is_missing
 from nx_fastonl.graph.convert import as_csr_graph
 from nx_fastonl.kernels.graph_kernel import GraphKernel
 from nx_fastonl.kernels.table import KernelParameters
-from nx_fastonl.labeling.labels import Labels, checked_label, is_missing, label_stream, read_attribute
+from nx_fastonl.labeling.labels import Labels, checked_label, label_stream, read_attribute
 from nx_fastonl.nxapi.dispatch import dispatchable
 
 __all__ = ["labeling_cut", "regret_bound"]

@@ -11,11 +11,12 @@ import networkx as nx
 import numpy as np
 
 from nx_fastonl._lib.checks import check_at_least_zero, shortened
+from nx_fastonl._lib.frames import is_frame
 from nx_fastonl._lib.progress import with_progress
 from nx_fastonl._lib.streams import FileLike
 from nx_fastonl.graph.base import ChangingGraph
 from nx_fastonl.graph.dynamic import DynamicGraph
-from nx_fastonl.labeling.eventfile import Located, read_events
+from nx_fastonl.labeling.eventfile import Located, events_of_table, read_events
 from nx_fastonl.labeling.events import Event, event_of
 from nx_fastonl.labeling.labeler import OnlineNodeLabeler
 from nx_fastonl.labeling.sequence import LabelSequence
@@ -324,11 +325,12 @@ def replay(
 
     Parameters
     ----------
-    events : iterable of tuples and dicts, path-like, or binary file
-        A file holds dicts as lines of JSON (``.jsonl``, ``.ndjson``), or a table with the columns event, u, v, node,
-        label, weight and time, as far as they are needed, with empty cells (``.csv``, ``.tsv``, ``.parquet``). Text may
-        be compressed, as for `CSRGraph.from_edge_file`. In CSV, nodes that look like integers are integers, and all
-        labels are texts.
+    events : iterable of tuples and dicts, table, path-like, or binary file
+        A table of pandas, polars or Arrow has an event per row, in the columns event, u, v, node, label, weight and
+        time, as far as they are needed, with empty cells. A file holds such a table (``.csv``, ``.tsv``,
+        ``.parquet``), or dicts as lines of JSON (``.jsonl``, ``.ndjson``). Text may be compressed, as for
+        `CSRGraph.from_edge_file`. In CSV, nodes that look like integers are integers, also those that look like 1.0, as
+        pandas writes integers in a column with empty cells. All labels of CSV are texts.
     graph : DynamicGraph, optional
         By default that of the labeler, or a new undirected graph.
     labeler : OnlineNodeLabeler, optional
@@ -401,6 +403,8 @@ def replay(
 def _located_events(events: Any) -> Iterable[Located]:
     if isinstance(events, str | os.PathLike) or hasattr(events, "read"):
         return read_events(events)
+    if is_frame(events):
+        return events_of_table(events)
     if isinstance(events, dict) or not isinstance(events, Iterable):
         raise TypeError(f"events must be an iterable of events or the path of a file, got {shortened(events)}")
     return (Located("event", number, item) for number, item in enumerate(events, start=1))

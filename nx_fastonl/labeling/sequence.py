@@ -8,14 +8,16 @@ from dataclasses import dataclass
 from itertools import accumulate
 from typing import TYPE_CHECKING, Any, overload
 
+import numpy as np
+
 from nx_fastonl._lib.checks import check_whole
+from nx_fastonl._lib.frames import Backend, make_frame
 from nx_fastonl._lib.html import view_or_none
-from nx_fastonl._lib.optional import axes_or_current, pandas_for
+from nx_fastonl._lib.optional import axes_or_current
 from nx_fastonl.labeling.calibration import Calibration, calibration_of
 from nx_fastonl.labeling.views import sequence_view
 
 if TYPE_CHECKING:
-    import pandas as pd
     from matplotlib.axes import Axes
 
 __all__ = ["LabelSequence"]
@@ -183,42 +185,49 @@ class LabelSequence(Sequence[Any]):
         """
         return dict(zip(self.nodes, self.predicted, strict=True))
 
-    def to_pandas(self) -> pd.DataFrame:
-        """One row per prediction: node, predicted, truth, correct, error_rate (so far). Needs pandas.
+    def to_frame(self, backend: Backend = "pandas") -> Any:
+        """One row per prediction: node, predicted, truth, correct, error_rate (so far).
 
         Where there are `probabilities`, the column probability holds them.
 
+        Parameters
+        ----------
+        backend : {"pandas", "polars", "pyarrow"}, default "pandas"
+            The library whose table is made. It must be installed, and narwhals.
+
         Returns
         -------
-        pandas.DataFrame
+        pandas.DataFrame, polars.DataFrame or pyarrow.Table
 
         Raises
         ------
+        ValueError
+            If `backend` is none of these.
         ImportError
-            If pandas is not installed.
+            If it or narwhals is not installed.
+        TypeError
+            If nodes or labels are of several types, or tuples: only pandas has columns for them.
 
         Examples
         --------
         >>> import networkx as nx
         >>> import nx_fastonl as fo
-        >>> fo.online_node_labeling(nx.path_graph(3), {0: "a", 1: "a", 2: "b"}).to_pandas()[["correct", "error_rate"]]
+        >>> fo.online_node_labeling(nx.path_graph(3), {0: "a", 1: "a", 2: "b"}).to_frame()[["correct", "error_rate"]]
            correct  error_rate
         0    False    1.000000
         1     True    0.500000
         2    False    0.666667
         """
-        pandas = pandas_for("to_pandas")
         columns = {
-            "node": pandas.Series(self.nodes, dtype=None if self else object),
-            "predicted": pandas.Series(self.predicted, dtype=object),
-            "truth": pandas.Series(self.truth, dtype=object),
-            "correct": pandas.Series(self.correct, dtype=bool),
-            "error_rate": pandas.Series(self.error_curve, dtype=float),
+            "node": self.nodes,
+            "predicted": self.predicted,
+            "truth": self.truth,
+            "correct": np.array(self.correct, dtype=np.bool_),
+            "error_rate": np.array(self.error_curve, dtype=np.float64),
         }
         if self.probabilities is not None:
-            columns["probability"] = pandas.Series(self.probabilities, dtype=float)
-        frame: pd.DataFrame = pandas.DataFrame(columns)
-        return frame
+            columns["probability"] = np.array(self.probabilities, dtype=np.float64)
+        return make_frame(columns, backend)
 
     def plot(self, ax: Axes | None = None, **style: Any) -> Axes:
         """Draw the error rate so far against the number of nodes seen. Needs matplotlib.

@@ -7,6 +7,7 @@ from typing import Any, Literal, Unpack
 
 import numpy as np
 
+from nx_fastonl._lib.checks import UnknownLabels
 from nx_fastonl.labeling.labeler import OnlineNodeLabeler
 from nx_fastonl.labeling.labels import Labels, read_attribute
 from nx_fastonl.labeling.sequence import LabelSequence
@@ -29,6 +30,7 @@ def online_node_labeling(
     seed: int | np.random.Generator | None = None,
     weight: str | None = "weight",
     direction: Literal["use", "ignore"] = "use",
+    unknown: UnknownLabels = "error",
     progress: bool = False,
     **options: Unpack[LabelerOptions],
 ) -> LabelSequence:
@@ -39,13 +41,15 @@ def online_node_labeling(
     G : nx.Graph, scipy sparse array or CSRGraph
         Nodes without a label still connect others. Of a directed graph, ``"adaptive"`` uses the arrows: see `direction`
         of `OnlineNodeLabeler`.
-    labels : dict, iterable of pairs, array, or str
+    labels : dict, iterable of pairs, table, array, or str
         As for `OnlineNodeLabeler.run`; or the name of the node attribute that holds the labels, in the order of the
         graph.
     kernel : str, optional
         By default ``"normalized-laplacian"``, with ``method="perceptron"`` ``"augmented-laplacian"``.
     smoothness, method, classes, predict, seed, weight, direction
         As for `OnlineNodeLabeler`.
+    unknown : {"error", "skip", "add"}, default "error"
+        What to do with labelled nodes that are not in the graph: see `OnlineNodeLabeler.run`.
     progress : bool, default False
         Show a progress bar (needs tqdm).
     **options
@@ -60,7 +64,7 @@ def online_node_labeling(
     Raises
     ------
     networkx.NodeNotFound
-        If a labelled node, or one of `S`, is not in the graph.
+        If labelled nodes are not in the graph and `unknown` is ``"error"``, or one of `S` is not.
     networkx.NetworkXNotImplemented
         If `G` is directed, its arrows are not ignored, and the method cannot use them.
     networkx.NetworkXPointlessConcept
@@ -102,4 +106,4 @@ def online_node_labeling(
         direction=direction,
         **options,
     )
-    return model.run(read_attribute(G, labels), progress=progress)
+    return model.run(read_attribute(G, labels), unknown=unknown, progress=progress)

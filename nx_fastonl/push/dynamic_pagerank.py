@@ -17,7 +17,7 @@ from nx_fastonl.graph._dicts import dict_from_arrays
 from nx_fastonl.graph._dynamic import CHANGE
 from nx_fastonl.graph.base import ChangingGraph
 from nx_fastonl.graph.convert import as_csr_graph, as_row_graph
-from nx_fastonl.graph.vectors import sparse_vector
+from nx_fastonl.graph.vectors import sparse_vector, unframed
 from nx_fastonl.push._kept import KeptVector
 from nx_fastonl.push._push import Effort
 from nx_fastonl.push.local import NEVER_CANCELLED, UNLIMITED, push_on
@@ -317,6 +317,7 @@ class DynamicPageRank:
 
     def _checked(self, personalization: Any) -> dict[Hashable, float]:
         """The weights of the seeds, all of which must be in the graph."""
+        personalization = unframed(personalization, "personalization")
         if isinstance(personalization, np.ndarray):
             if personalization.dtype.kind == "f":
                 raise TypeError(

@@ -15,7 +15,7 @@ from nx_fastonl._lib.checks import WEIGHT_RANGE, check_between, check_count, che
 from nx_fastonl._lib.html import record_view
 from nx_fastonl.graph._dicts import dict_from_arrays
 from nx_fastonl.graph.convert import as_row_graph
-from nx_fastonl.graph.vectors import Masses, dense_vector, sparse_vector
+from nx_fastonl.graph.vectors import Masses, dense_vector, sparse_vector, unframed
 from nx_fastonl.nxapi.dispatch import dispatchable
 from nx_fastonl.push.local import PushResult, local_push
 from nx_fastonl.push.system import LinearSystem
@@ -210,6 +210,7 @@ def fifo_push(
     >>> residual
     {1: 0.0625, 2: 0.125}
     """
+    source = unframed(source, "source")
     graph = as_row_graph(G, weight, in_order=as_array or isinstance(source, np.ndarray))
     with graph.reading():
         epsilon = check_positive("epsilon", epsilon)

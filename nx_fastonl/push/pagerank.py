@@ -23,7 +23,7 @@ from nx_fastonl._lib.html import record_view
 from nx_fastonl.graph._dicts import dict_from_arrays
 from nx_fastonl.graph.base import RowGraph
 from nx_fastonl.graph.convert import as_row_graph
-from nx_fastonl.graph.vectors import Masses, SparseVector, dense_vector, distribution, holds_weights
+from nx_fastonl.graph.vectors import Masses, SparseVector, dense_vector, distribution, holds_weights, unframed
 from nx_fastonl.nxapi.dispatch import dispatchable
 from nx_fastonl.push.candidates import Allowed, checked_candidates
 from nx_fastonl.push.local import NEVER_CANCELLED, PushResult
@@ -209,9 +209,11 @@ def personalized_pagerank_local(
     personalization : dict, array, node or collection of nodes, optional
         The seeds. A dict gives their weights, need not name every node, and is normalised. So is an array of floats, a
         weight for each node in the order of ``list(G)``. A node of the graph is one seed; any other iterable, also an
-        array of integers, texts or objects, is several seeds. An array that may be either is an error. By default every
-        node is a seed of the same weight. Where there are several seeds, at least an eighth of the nodes, nothing is
-        local: the L1 error is then at most 1e-6, unless `tol` or `epsilon` is given.
+        array of integers, texts or objects, is several seeds. An array that may be either is an error. Of pandas,
+        polars or Arrow, a table has the columns node and weight, or only node; a pandas Series of numbers has weights
+        by its index; other columns are as arrays. By default every node is a seed of the same weight. Where there are
+        several seeds, at least an eighth of the nodes, nothing is local: the L1 error is then at most 1e-6, unless
+        `tol` or `epsilon` is given.
     max_iter : int, optional
         The largest number of passes over the active nodes. Unlimited by default, unlike ``nx.pagerank``: a push always
         ends, though the work grows as ``1 / (1 - alpha)``. With a limit, nodes are always pushed, on one thread.
@@ -329,6 +331,10 @@ def personalized_pagerank_local(
     array([0.065, 0.045, 0.053])
     """
     proves = top_k is not None and epsilon is None and tol is None
+    personalization, nstart, dangling = (
+        unframed(masses, name)
+        for masses, name in ((personalization, "personalization"), (nstart, "nstart"), (dangling, "dangling"))
+    )
     given = (personalization, nstart, dangling)
     covers = personalization is None or nstart is not None or any(isinstance(masses, np.ndarray) for masses in given)
     graph = as_row_graph(G, weight, in_order=as_array or proves or covers)

@@ -62,7 +62,9 @@ def described(lines):
 
 
 def parameters_of(function):
-    parameters = [p for p in inspect.signature(function).parameters.values() if p.name not in {"self", *OF_DISPATCH}]
+    found = inspect.signature(function).parameters
+    left_out = {"self", *(OF_DISPATCH if found.keys() >= OF_DISPATCH else ())}
+    parameters = [p for p in found.values() if p.name not in left_out]
     stars = {inspect.Parameter.VAR_POSITIONAL: "*", inspect.Parameter.VAR_KEYWORD: "**"}
     return [stars.get(p.kind, "") + p.name for p in parameters]
 

@@ -82,17 +82,17 @@ def test_repr_of_a_calibration():
     assert found == sequence([0.75, 0.75, 0.5], [False, True, False]).calibration(2)
 
 
-def test_calibration_to_pandas(monkeypatch):
-    pytest.importorskip("pandas")
+def test_calibration_to_frame(monkeypatch):
     found = sequence([0.15, 0.25, 1.0], [False, True, True]).calibration(4)
-    frame = found.to_pandas()
+    frame = found.to_frame()
     assert list(frame.columns) == ["low", "high", "count", "confidence", "accuracy"]
     assert (list(frame["low"]), list(frame["high"])) == ([0.0, 0.25, 0.5, 0.75], [0.25, 0.5, 0.75, 1.0])
     assert list(frame["count"]) == [1, 1, 0, 1]
     assert_allclose(frame["accuracy"], [0.0, 1.0, math.nan, 1.0])
     monkeypatch.setitem(sys.modules, "pandas", None)
-    with pytest.raises(ImportError, match=r"to_pandas\(\) needs pandas: pip install pandas"):
-        found.to_pandas()
+    with pytest.raises(ImportError, match=r'to_frame\(backend="pandas"\) needs pandas: pip install pandas'):
+        found.to_frame()
+    assert found.to_frame("polars")["count"].to_list() == [1, 1, 0, 1]
 
 
 # The log loss
@@ -131,9 +131,8 @@ def test_slices_keep_probabilities(pairs, index):
     assert same(part.calibration().error, sequence(probabilities[index], correct[index]).calibration().error)
 
 
-def test_sequence_to_pandas_has_the_probabilities():
-    pytest.importorskip("pandas")
-    frame = sequence([0.9, 0.6], [True, False], true_probabilities=[0.9, 0.3]).to_pandas()
+def test_sequence_to_frame_has_the_probabilities():
+    frame = sequence([0.9, 0.6], [True, False], true_probabilities=[0.9, 0.3]).to_frame()
     assert list(frame.columns) == ["node", "predicted", "truth", "correct", "error_rate", "probability"]
     assert list(frame["probability"]) == [0.9, 0.6]
 

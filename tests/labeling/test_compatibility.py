@@ -95,14 +95,16 @@ def test_nothing_changes_it(found):
         assert not other.ratios.flags.writeable
 
 
-def test_to_pandas(found):
-    pytest.importorskip("pandas")
-    frame = found.to_pandas()
-    assert list(frame.index) == list(frame.columns) == ["a", "b", ("c", 1)]
-    assert frame.shape == (3, 3)
-    assert (frame.loc["a", "b"], frame.loc["b", "a"]) == (3.14, 3.14)
-    frame.loc["a", "b"] = 9.0
+def test_to_frame(found):
+    frame = found.to_frame()
+    assert list(frame["label"]) == ["a"] * 3 + ["b"] * 3 + [("c", 1)] * 3
+    assert list(frame["neighbor"]) == ["a", "b", ("c", 1)] * 3
+    np.testing.assert_array_equal(frame["ratio"], found.ratios.ravel())
+    assert list(frame["count"]) == found.counts.ravel().tolist()
+    frame.loc[1, "ratio"] = 9.0
     assert found["a", "b"] == 3.14
+    with pytest.raises(TypeError, match="the column label holds values of type str, tuple, and a column of polars"):
+        found.to_frame("polars")
 
 
 @pytest.mark.parametrize("name", ["ratios", "counts"])

@@ -361,14 +361,14 @@ def test_sequence(karate):
     assert "Officer" in seq
 
 
-def test_sequence_to_pandas(karate):
+def test_sequence_to_frame(karate):
     seq = fo.online_node_labeling(karate, "club", method="fastonl")
-    frame = seq.to_pandas()
+    frame = seq.to_frame()
     assert list(frame.columns) == ["node", "predicted", "truth", "correct", "error_rate"]  # and no probability
     assert frame["correct"].sum() == len(frame) - seq.mistakes
     seq = fo.online_node_labeling(karate, "club")
-    assert seq.to_pandas()["probability"].tolist() == pytest.approx(list(seq.probabilities))
-    assert len(fo.online_node_labeling(karate, {}).to_pandas()) == 0
+    assert seq.to_frame()["probability"].tolist() == pytest.approx(list(seq.probabilities))
+    assert len(fo.online_node_labeling(karate, {}).to_frame()) == 0
 
 
 def test_sequence_plot(karate):
@@ -531,7 +531,7 @@ BAD_ARGUMENTS = [
     ({"labels": ["ab"]}, TypeError, "pairs .* got 'ab'"),
     ({"labels": {99: "a"}}, nx.NodeNotFound, "99"),
     ({"labels": {0: []}}, TypeError, r"must be hashable, got \[\] for node 0"),
-    ({"labels": pd.DataFrame({"node": [0]})}, TypeError, "labels is a DataFrame; pass zip"),
+    ({"labels": pd.DataFrame({"node": [0]})}, ValueError, "expected columns node and label"),
     ({"classes": {"a": 1}}, TypeError, "classes must be a collection of labels"),
     ({"classes": ["a", None]}, ValueError, "classes holds None or NaN"),
     ({"method": "weighted-tree", "kernel": "K7"}, ValueError, "unknown kernel 'K7'"),

@@ -3,18 +3,19 @@ import math
 import networkx as nx
 import numpy as np
 import pandas as pd
+import polars as pl
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import nx_fastonl as fo
+from nx_fastonl._lib.plain import is_missing
 from nx_fastonl.graph.csr import CSRGraph
 from nx_fastonl.graph.live import live_graph
 from nx_fastonl.labeling.labels import (
     PlainLabels,
     checked_label,
     distinct_labels,
-    is_missing,
     label_stream,
     read_attribute,
 )
@@ -33,25 +34,6 @@ def labelled(labels, graph=GRAPH):
     plain = PlainLabels()
     found = [(node, label) for node, given in pairs for label in plain.of([node], [given]) if label is not None]
     return dict(found)
-
-
-class FakePolars:
-    """What this package asks of a polars Series, which need not be installed."""
-
-    def __init__(self, values):
-        self.values = values
-
-    def __iter__(self):
-        return iter(self.values)
-
-    def __len__(self):
-        return len(self.values)
-
-    def to_list(self):
-        return list(self.values)
-
-    def to_numpy(self):
-        raise AssertionError("integers with missing ones would become floats")
 
 
 class TestArrays:
@@ -97,7 +79,7 @@ class TestArrays:
             days = np.array(["2024-01-01", "NaT", "2024-01-02", "2024-01-01"], dtype=f"datetime64[{unit}]")
             assert labelled(days) == {"d": days[0], "c": days[2], "b": days[3]}
 
-    @pytest.mark.parametrize("labels", [np.zeros(3), np.array(["x"] * 5), np.ma.zeros(0), FakePolars([1, 2])])
+    @pytest.mark.parametrize("labels", [np.zeros(3), np.array(["x"] * 5), np.ma.zeros(0), pl.Series([1, 2])])
     def test_wrong_length_names_both(self, labels):
         with pytest.raises(ValueError, match=f"array of length {len(labels)} and the graph has 4 nodes; an array must"):
             label_stream(labels, GRAPH)
@@ -154,42 +136,6 @@ class TestMappings:
         assert label_stream(Labels(), GRAPH)[1] is None
 
 
-class TestColumns:
-    """Of data frames without an index."""
-
-    @pytest.mark.parametrize(
-        ("values", "expected"),
-        [
-            ([3, -1, None, 0], {"d": 3, "b": 0}),
-            ([3, -1, 2**70, None], {"d": 3, "c": 2**70}),
-            (["x", None, "-1", "x"], {"d": "x", "c": "-1", "b": "x"}),
-            ([-1.0, NAN, None, 0.5], {"d": -1.0, "b": 0.5}),
-            ([True, None, False, True], {"d": True, "c": False, "b": True}),
-            ([None] * 4, {}),
-        ],
-    )
-    def test_polars_series_goes_by_rows(self, values, expected):
-        assert labelled(FakePolars(values)) == expected
-
-    def test_polars_itself(self):
-        pl = pytest.importorskip("polars")
-        assert labelled(pl.Series("club", [3, -1, None, 0])) == {"d": 3, "b": 0}
-        assert labelled(pl.Series([3, 0, 4, 0], dtype=pl.UInt8)) == {"d": 3, "a": 0, "c": 4, "b": 0}
-        assert labelled(pl.Series(["x", None, "y", "x"], dtype=pl.Categorical)) == {"d": "x", "c": "y", "b": "x"}
-        assert labelled(pl.Series([0.5, None, NAN, -1.0])) == {"d": 0.5, "b": -1.0}
-        with pytest.raises(TypeError, match="labels is a DataFrame; pass zip"):
-            label_stream(pl.DataFrame({"node": ["a"], "label": [1]}), GRAPH)
-        with pytest.raises(TypeError, match=r"must be hashable, got \[1\] for node 'd'"):
-            labelled(pl.Series([[1], [2], [3], [4]]))
-
-    def test_pandas_without_an_index(self):
-        assert labelled(pd.Index([3, -1, 3, 0])) == {"d": 3, "c": 3, "b": 0}
-        categories = pd.Categorical(["x", None, "y", "x"])
-        with pytest.raises(TypeError, match=r"pass np\.asarray\(labels\)"):
-            labelled(categories)
-        assert labelled(np.asarray(categories)) == {"d": "x", "c": "y", "b": "x"}
-
-
 class TestPairs:
     def test_in_the_order_given(self):
         pairs = [("b", 1), ("a", -1)]
@@ -232,13 +178,10 @@ class TestAttributes:
 
 @pytest.mark.parametrize("labels", [5, None, np.array(5), np.ma.masked])
 def test_what_is_no_collection_is_refused(labels):
-    with pytest.raises(TypeError, match=r"labels must be a dict, pairs .* an array .* or an attribute's name, got"):
+    with pytest.raises(
+        TypeError, match=r"labels must be a dict, pairs .*, a table .*, an array .* or an attribute's name, got"
+    ):
         label_stream(labels, GRAPH)
-
-
-def test_data_frame_is_refused():
-    with pytest.raises(TypeError, match="labels is a DataFrame; pass zip"):
-        label_stream(pd.DataFrame({"node": ["a"]}), GRAPH)
 
 
 @pytest.mark.parametrize(

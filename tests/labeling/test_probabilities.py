@@ -81,7 +81,7 @@ def test_an_empty_stream_of_a_calibrated_learner_has_no_probability(make):
     assert (found.probabilities, found.true_probabilities) == ((), ())
     assert math.isnan(found.log_loss)
     assert math.isnan(found.calibration().error)
-    assert list(found.to_pandas()["probability"]) == []
+    assert list(found.to_frame()["probability"]) == []
 
 
 def test_present_methods_have_no_probabilities(karate):

@@ -456,10 +456,31 @@ class TestFiles:
         table = pd.DataFrame([as_dict(event) for event in NUMBERED])
         assert table["u"].dtype == float
         table.to_parquet(tmp_path / "events.parquet", index=False)
-        stream = fo.replay(tmp_path / "events.parquet")
+        table.to_csv(tmp_path / "events.csv", index=False)
+        for events in (tmp_path / "events.parquet", tmp_path / "events.csv", table):
+            stream = fo.replay(events)
+            stream.run()
+            assert repr(list(stream.graph)) == "[0, 1, 2, 7]"
+
+    def test_texts_that_are_no_whole_floats(self):
+        cells = ["1.5", "01.0", "1.00", ".0", "1.0.0", "-0.0", "-3.0", "9007199254740991.0"]
+        file = io.BytesIO("\n".join(["event,node", *(f"node,{cell}" for cell in cells)]).encode())
+        stream = fo.replay(file)
         stream.run()
-        assert list(stream.graph) == [0, 1, 2, 7]
-        assert {type(node) for node in stream.graph} == {int}
+        assert list(stream.graph) == ["1.5", "01.0", "1.00", ".0", "1.0.0", "-0.0", -3, 2**53 - 1]
+
+    def test_floats_that_may_be_several_integers(self, tmp_path):
+        pd = pytest.importorskip("pandas")
+        table = pd.DataFrame({"event": ["node", "node", "time"], "node": [1, 2**53, None], "time": [None, None, 1.0]})
+        table.to_parquet(tmp_path / "events.parquet", index=False)
+        table.to_csv(tmp_path / "events.csv", index=False)
+        places = {tmp_path / "events.parquet": r"events\.parquet, row", tmp_path / "events.csv": r"events\.csv, line"}
+        for events, place in places.items():
+            stream = fo.replay(events)
+            message = rf"{place} \d: node 9007199254740992\.0 was an integer before it became a float.* dtype Int64"
+            with pytest.raises(ValueError, match=message):
+                stream.run()
+            assert list(stream.graph) == [1]
 
     def test_an_answer_does_not_wait_for_the_next_line(self):
         reading, writing = os.pipe()

@@ -1,0 +1,40 @@
+"""Tables of edges and columns of nodes, of data frame libraries -> columns by their role, lists of nodes."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Iterable
+from typing import Any, NamedTuple
+
+from nx_fastonl._lib.frames import Column, Table, is_frame, one_column
+from nx_fastonl.graph.edgelayout import known_columns, known_weight
+
+__all__ = ["EdgeColumns", "edge_columns", "listed_nodes"]
+
+ENDS_EXPECTED = "expected columns source and target, or exactly two in this order, and besides them weight and time"
+
+
+class EdgeColumns(NamedTuple):
+    """The columns of a table of edges; None where it has none."""
+
+    sources: Column
+    targets: Column
+    weights: Column | None
+    times: Column | None
+
+
+def edge_columns(table: Table) -> EdgeColumns:
+    """The columns by their names, as files of edges have them; or two columns in their order."""
+    lower = [name.lower() for name in table.columns]
+    found, weight = known_columns(lower), known_weight(lower)
+    time = lower.index("time") if lower.count("time") == 1 else -1
+    ends = [number for number in range(len(lower)) if number not in (weight, time)] if found is None else found[:2]
+    if len(ends) != 2:
+        table.refuse(ENDS_EXPECTED, 2)
+    sources, targets = map(table.column, ends)
+    weights, times = (table.column(number) if number >= 0 else None for number in (weight, time))
+    return EdgeColumns(sources, targets, weights, times)
+
+
+def listed_nodes(nodes: Iterable[Any], name: str) -> list[Hashable]:
+    """The nodes of a column or of a table with a column "node", as plain objects; of other collections as they are."""
+    return one_column(nodes, name, "node").nodes() if is_frame(nodes) else list(nodes)

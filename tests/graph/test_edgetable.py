@@ -1,0 +1,224 @@
+"""Tables of edges of data frame libraries, against columns and tuples."""
+
+import sys
+
+import networkx as nx
+import numpy as np
+import pandas as pd
+import polars as pl
+import pyarrow as pa
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import nx_fastonl as fo
+from nx_fastonl.graph.edgebunch import edge_bunch
+from nx_fastonl.graph.names import TextNames
+from tests.frame_kinds import COLUMNS, TABLES
+
+names = st.lists(st.tuples(st.text("abcü", max_size=2), st.text("abcü", max_size=2)), min_size=1, max_size=8)
+numbers = st.lists(st.tuples(st.integers(0, 9), st.integers(0, 9)), min_size=1, max_size=8)
+
+
+def edges_of(graph):
+    return sorted(graph.to_networkx().edges(data="weight", default=1.0), key=repr)
+
+
+@pytest.mark.parametrize("kind", TABLES)
+@settings(max_examples=30)
+@given(pairs=names | numbers, with_weights=st.booleans(), directed=st.booleans())
+def test_a_table_is_its_columns(kind, pairs, with_weights, directed):
+    sources, targets = ([pair[i] for pair in pairs] for i in (0, 1))
+    weights = [0.5 + i for i in range(len(pairs))] if with_weights else None
+    expected = fo.CSRGraph.from_edges(sources, targets, weights, directed=directed)
+    columns = {"source": sources, "target": targets, **({"weight": weights} if with_weights else {})}
+    found = fo.CSRGraph.from_edges(TABLES[kind](columns), directed=directed)
+    assert list(found) == list(expected)
+    assert edges_of(found) == edges_of(expected)
+    assert isinstance(found.nodes, TextNames) == isinstance(expected.nodes, TextNames)
+
+    changing = fo.DynamicGraph(TABLES[kind](columns), directed)
+    by_tuples = fo.DynamicGraph(directed=directed)
+    by_tuples.add_edges_from(pairs, weights)
+    assert changing.nodes == by_tuples.nodes
+    assert {type(node) for node in changing} == {type(node) for node in by_tuples}
+    assert edges_of(changing) == edges_of(by_tuples)
+    changing.remove_edges_from(TABLES[kind](columns))
+    assert changing.number_of_edges() == 0
+
+
+@pytest.mark.parametrize("kind", TABLES)
+def test_columns_are_found_by_name(kind):
+    make = TABLES[kind]
+    for table in (
+        make({"From": [0, 1], "To": [1, 2], "W": [0.5, 2.0]}),
+        make({"weight": [0.5, 2.0], "target": [1, 2], "age": [7, 7], "source": [0, 1]}),
+        make({"a": [0, 1], "weight": [0.5, 2.0], "b": [1, 2]}),
+    ):
+        assert edges_of(fo.CSRGraph.from_edges(table)) == [(0, 1, 0.5), (1, 2, 2.0)]
+        assert edges_of(fo.DynamicGraph(table)) == [(0, 1, 0.5), (1, 2, 2.0)]
+        assert fo.DynamicGraph(table, weight=None).edges("weight") == [(0, 1, 1.0), (1, 2, 1.0)]
+
+
+@pytest.mark.parametrize("kind", TABLES)
+@pytest.mark.parametrize("names", [("a",), ("a", "b", "c"), ("source", "b", "weight", "time", "d"), ("weight", "a")])
+def test_columns_that_could_be_others(kind, names):
+    table = TABLES[kind]({name: [1] for name in names})
+    for use in (fo.CSRGraph.from_edges, fo.DynamicGraph, fo.DynamicGraph().add_edges_from):
+        with pytest.raises(
+            ValueError, match=r"edges is a table with the columns .* expected columns source and target"
+        ):
+            use(table)
+
+
+@pytest.mark.parametrize("kind", TABLES)
+def test_weights_and_times(kind):
+    graph = fo.DynamicGraph()
+    graph.add_edges_from(TABLES[kind]({"u": ["a", "b"], "v": ["b", "c"], "weight": [None, 2.0], "time": [2019, 2024]}))
+    assert graph.edges("weight") == [("a", "b", 1.0), ("b", "c", 2.0)]
+    assert graph.expire_before(2020) == 1
+    with pytest.raises(ValueError, match="expected columns source, target and weight"):
+        graph.add_weighted_edges_from(TABLES[kind]({"u": ["a"], "v": ["b"]}))
+    graph.add_weighted_edges_from(TABLES[kind]({"u": ["a"], "v": ["b"], "w": [3]}), times=[2025])
+    assert graph.weight("a", "b") == 3.0
+    for name in ("weight", "time"):
+        with pytest.raises(
+            ValueError, match=rf"the {name}s of edges are in column '{name}' of edges: leave {name}s= out"
+        ):
+            graph.add_edges_from(TABLES[kind]({"u": ["a"], "v": ["b"], name: [3]}), **{f"{name}s": [1.0]})
+
+
+def test_columns_of_weights_and_times():
+    for make in COLUMNS.values():
+        graph = fo.DynamicGraph()
+        graph.add_edges_from([(0, 1), (1, 2)], weights=make([0.5, None]), times=make([1.0, 2.0]))
+        assert graph.edges("weight") == [(0, 1, 0.5), (1, 2, 1.0)]
+        assert graph.expire_before(2.0) == 1
+        assert edges_of(fo.CSRGraph.from_edges([0], [1], make([2.5]))) == [(0, 1, 2.5)]
+    with pytest.raises(ValueError, match="weight nan"):
+        fo.CSRGraph.from_edges([0, 1], [1, 2], pl.Series([1.0, None]))
+    with pytest.raises(TypeError, match="weights must hold numbers, got 'x' in a column of String"):
+        fo.CSRGraph.from_edges([0], [1], pl.Series(["x"]))
+    with pytest.raises(TypeError, match="times must hold numbers, got datetime"):
+        graph.add_edges_from([(0, 1)], times=pd.Series(pd.to_datetime(["2024-01-01"])))
+
+
+@pytest.mark.parametrize("kind", TABLES)
+def test_an_end_must_not_be_missing(kind):
+    table = TABLES[kind]({"source": ["a", None], "target": ["b", "c"]})
+    with pytest.raises(TypeError, match=r"sources holds .* in row 1"):
+        fo.CSRGraph.from_edges(table)
+    graph = fo.DynamicGraph()
+    with pytest.raises(ValueError, match="column 'source' of edges has no node in row 1"):
+        graph.add_edges_from(table)
+    assert len(graph) == 0
+
+
+def test_integers_that_became_floats():
+    columns = {"source": [0.0, 1.0], "target": [1.0, 2.0]}
+    for kind, make in TABLES.items():
+        if kind != "pandas objects":
+            assert fo.CSRGraph.from_edges(make(columns)).nodes == range(3)
+        assert repr(fo.DynamicGraph(make(columns)).nodes) == "[0, 1, 2]"
+    for value in (0.5, 2.0**53):
+        with pytest.raises(TypeError, match=rf"sources holds {value!r} in row 0; expected an integer or a text"):
+            fo.CSRGraph.from_edges(pd.Series([value]), pd.Series([1.0]))
+    with pytest.raises(ValueError, match="must be a one-dimensional array of integers, got float64"):
+        fo.CSRGraph.from_edges(np.array([0.0]), np.array([1.0]))  # numpy makes no floats of integers
+
+
+def test_integers_stay_in_arrays():
+    for make in TABLES.values():
+        bunch = edge_bunch(make({"source": [5, 7], "target": [7, 9]}))
+        if make is not TABLES["pandas objects"]:
+            assert isinstance(bunch.sources, np.ndarray)
+        assert list(bunch.sources) == [5, 7]
+    large = pl.DataFrame({"source": [2**63], "target": [1]}, schema={"source": pl.UInt64, "target": pl.Int8})
+    assert fo.DynamicGraph(large).nodes == [2**63, 1]
+
+
+@pytest.mark.parametrize("kind", {**COLUMNS, **TABLES, "pandas": pd.Series})
+def test_nodes_of_columns(kind):
+    make = {**COLUMNS, "pandas": pd.Series}.get(kind) or (lambda nodes: TABLES[kind]({"node": nodes}))
+    graph = fo.DynamicGraph()
+    graph.add_nodes_from(make(["a", "b", "c"]))
+    graph.remove_nodes_from(make(["b", "z"]))
+    assert graph.nodes == ["a", "c"]
+    named = fo.CSRGraph.from_edges([0], [1], nodes=make(["x", "y"]))
+    assert list(named) == ["x", "y"]
+
+
+def test_what_is_no_table_of_edges():
+    with pytest.raises(TypeError, match="targets are missing: pass them after the sources, or a table of edges"):
+        fo.CSRGraph.from_edges([0, 1])
+    with pytest.raises(TypeError, match="targets are missing"):
+        fo.CSRGraph.from_edges(pl.Series([0, 1]))
+    with pytest.raises(TypeError, match="edges must be a table with the columns source and target, got one column"):
+        fo.DynamicGraph(pl.Series([0, 1]))
+    with pytest.raises(ValueError, match=r"in a column named weight: leave weights= out"):
+        fo.CSRGraph.from_edges(pl.DataFrame({"u": [0], "v": [1]}), weights=[1.0])
+    with pytest.raises(TypeError, match="must be a table or a column of pandas"):
+        fo.DynamicGraph(pd.DataFrame({"u": [0], "v": [1]}).groupby("u"))
+
+
+def test_a_durable_graph_begins_with_a_table(tmp_path):
+    table = pa.table({"source": ["a"], "target": ["b"]})
+    fo.DurableGraph(tmp_path / "graph", table).close()
+    with fo.DurableGraph(tmp_path / "graph") as graph:
+        graph.add_edges_from(pl.DataFrame({"source": ["b"], "target": ["c"]}))
+    with fo.DurableGraph(tmp_path / "graph") as graph:
+        assert edges_of(graph) == [("a", "b", 1.0), ("b", "c", 1.0)]
+
+
+def test_columns_are_read_without_narwhals(monkeypatch):
+    monkeypatch.setitem(sys.modules, "narwhals", None)
+    assert list(fo.CSRGraph.from_edges(pl.Series(["a"]), pl.Series(["b"]))) == ["a", "b"]
+    with pytest.raises(ImportError, match="edges is a DataFrame of polars, which needs narwhals: pip install narwhals"):
+        fo.CSRGraph.from_edges(pl.DataFrame({"source": ["a"], "target": ["b"]}))
+
+
+class TestSeeds:
+    """Tables and columns as personalization, and as other weights of nodes."""
+
+    G = nx.karate_club_graph()
+
+    def ranks(self, seeds, **options):
+        return fo.personalized_pagerank_local(self.G, personalization=seeds, **options)
+
+    @pytest.mark.parametrize("kind", TABLES)
+    def test_tables(self, kind):
+        make = TABLES[kind]
+        assert self.ranks(make({"node": [5, 8], "weight": [1, 3]})) == self.ranks({5: 1.0, 8: 3.0})
+        assert self.ranks(make({"a": [5, 8, 5], "b": [0.5, 3, 0.5]})) == self.ranks({5: 1.0, 8: 3.0})
+        assert self.ranks(make({"node": [5, 8]})) == self.ranks([5, 8])
+        found = fo.fifo_push(self.G, make({"node": [5, 8], "weight": [1, 3]}))
+        assert found == fo.fifo_push(self.G, {5: 1.0, 8: 3.0})
+        graph = fo.DynamicGraph(self.G)
+        by_table = fo.DynamicPageRank(graph, make({"node": [5, 8], "weight": [1, 3]}))
+        assert by_table.top(3) == fo.DynamicPageRank(graph, {5: 1.0, 8: 3.0}).top(3)
+        guess = make({"node": list(self.G), "weight": [1.0] * 34})
+        assert self.ranks(5, nstart=guess, tol=1e-9) == self.ranks(5, nstart=dict.fromkeys(self.G, 1.0), tol=1e-9)
+        with pytest.raises(ValueError, match="node 8 the value nan; it must be a number"):
+            self.ranks(make({"node": [5, 8], "weight": [1, None]}))
+        with pytest.raises(ValueError, match="expected columns node and weight"):
+            self.ranks(make({"a": [5], "b": [1], "c": [2]}))
+
+    @pytest.mark.parametrize("kind", COLUMNS)
+    def test_columns(self, kind):
+        assert self.ranks(COLUMNS[kind]([5, 8])) == self.ranks([5, 8])
+        if kind != "pandas Categorical":  # which hold no numbers
+            with pytest.raises(ValueError, match="so it may be weights or seeds"):
+                self.ranks(COLUMNS[kind](list(range(34))))
+            weights = [i / 34 for i in range(34)]
+            assert self.ranks(COLUMNS[kind](weights)) == self.ranks(np.array(weights))
+
+    def test_a_series_of_pandas_has_weights_by_its_index(self):
+        assert self.ranks(pd.Series({5: 1, 8: 3})) == self.ranks({5: 1.0, 8: 3.0})
+        assert self.ranks(pd.Series([1.0, 3.0])) == self.ranks({0: 1.0, 1: 3.0})
+        with pytest.raises(
+            ValueError, match=r"personalization\.astype\(float\) for weights, personalization\.to_list\(\)"
+        ):
+            self.ranks(pd.Series([5, 8]))
+        G = nx.relabel_nodes(self.G, str)
+        found = fo.personalized_pagerank_local(G, personalization=pd.Series(["5", "8"]))
+        assert found == fo.personalized_pagerank_local(G, personalization=["5", "8"])
