@@ -63,7 +63,7 @@ def described(lines):
 
 def parameters_of(function):
     found = inspect.signature(function).parameters
-    left_out = {"self", *(OF_DISPATCH if found.keys() >= OF_DISPATCH else ())}
+    left_out = {"self", *(OF_DISPATCH if hasattr(function, "orig_func") else ())}
     parameters = [p for p in found.values() if p.name not in left_out]
     stars = {inspect.Parameter.VAR_POSITIONAL: "*", inspect.Parameter.VAR_KEYWORD: "**"}
     return [stars.get(p.kind, "") + p.name for p in parameters]
