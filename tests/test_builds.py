@@ -4,6 +4,7 @@ import os
 import re
 import subprocess
 import sys
+import sysconfig
 import tomllib
 from fnmatch import fnmatchcase
 from pathlib import Path
@@ -18,6 +19,7 @@ VERSIONS = [
     for classifier in PROJECT["classifiers"]
     if re.fullmatch(r"Programming Language :: Python :: 3\.\d+", classifier)
 ]
+FREE_THREADED = f"{VERSIONS[-1]}t"  # the first of them that is no experiment is 3.14t
 
 
 def workflow(name):
@@ -30,22 +32,33 @@ def test_the_oldest_python_is_the_first_that_is_named():
 
 
 def test_every_named_python_gets_wheels_and_no_other_does():
-    tags = [f"cp3{minor}" for minor in range(8, 20)]
-    built = {tag for tag in tags if fnmatchcase(f"{tag}-manylinux_x86_64", WHEELS["build"])}
-    assert built == {f"cp{version.replace('.', '')}" for version in VERSIONS}
-
-
-def test_free_threaded_python_gets_no_wheels():
-    """The compiled modules do not say that they run without the GIL, so such a Python would switch it on."""
-    assert not fnmatchcase("cp314t-manylinux_x86_64", WHEELS["build"])
+    tags = [f"cp3{minor}{kind}" for minor in range(8, 20) for kind in ("", "t")]
+    patterns = WHEELS["build"].split()
+    built = {tag for tag in tags if any(fnmatchcase(f"{tag}-manylinux_x86_64", pattern) for pattern in patterns)}
+    assert built == {f"cp{version.replace('.', '')}" for version in [*VERSIONS, FREE_THREADED]}
 
 
 def test_every_named_python_is_tested():
     [listed] = re.findall(r"python: (\[.*\])", workflow("ci.yml"))
-    assert re.findall(r"3\.\d+", listed) == VERSIONS
+    assert re.findall(r"3\.\d+t?", listed) == [*VERSIONS, FREE_THREADED]
 
 
-@pytest.mark.parametrize("command", [part["test-command"] for part in (WHEELS, *WHEELS["overrides"])])
+@pytest.mark.skipif(not sysconfig.get_config_var("Py_GIL_DISABLED"), reason="this Python always has the GIL")
+def test_no_extension_switches_the_gil_on():
+    """One that does not say that it runs without the GIL would, for the whole process."""
+    program = "import importlib, sys\n"
+    for path in sorted((ROOT / "nx_fastonl").rglob("*.pyx")):
+        module = ".".join(path.relative_to(ROOT).with_suffix("").parts)
+        program += f"importlib.import_module({module!r})\n"
+    environment = {name: value for name, value in os.environ.items() if name != "PYTHON_GIL"}
+    command = [sys.executable, "-W", "error", "-c", f"{program}assert not sys._is_gil_enabled()"]
+    ended = subprocess.run(command, cwd=ROOT, env=environment, capture_output=True, text=True)
+    assert ended.returncode == 0, ended.stderr
+
+
+@pytest.mark.parametrize(
+    "command", [part["test-command"] for part in (WHEELS, *WHEELS["overrides"]) if "test-command" in part]
+)
 def test_tests_of_wheels_exist(command):
     """What is left out by name must be there, or a file that was renamed would be run, or left out, unnoticed."""
     paths = re.findall(r"tests(?:/\w+(?:\.py)?)*", command)

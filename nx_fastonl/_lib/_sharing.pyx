@@ -1,7 +1,8 @@
 """A lock that many readers share and one writer has alone.
 
-It is compiled so that nothing, no signal handler either, runs between taking the lock and entering a ``with`` block: the
-GIL keeps its numbers together. A build without the GIL would need a lock around them.
+It is compiled so that nothing, no signal handler either, runs between taking the lock and entering a ``with`` block. Its
+numbers belong together: the GIL sees to that or, in a build of Python without it, the critical section of the lock. Of
+both, a thread that blocks lets go, and has it again when it goes on.
 """
 
 import _thread
@@ -21,16 +22,18 @@ cdef class Side:
         self.lock, self.writes = lock, writes
 
     def __enter__(self):
-        if self.writes:
-            self.lock.begin_writing()
-        else:
-            self.lock.begin_reading()
+        with cython.critical_section(self.lock):
+            if self.writes:
+                self.lock.begin_writing()
+            else:
+                self.lock.begin_reading()
 
     def __exit__(self, *_):
-        if self.writes:
-            self.lock.end_writing()
-        else:
-            self.lock.end_reading()
+        with cython.critical_section(self.lock):
+            if self.writes:
+                self.lock.end_writing()
+            else:
+                self.lock.end_reading()
 
 
 @cython.final
@@ -57,6 +60,8 @@ cdef class SharedLock:
         self.reading, self.writing = Side(self, False), Side(self, True)
         self.readers, self.waiters = {}, []
         self.writer, self.depth, self.waiting_writers = 0, 0, 0
+
+    # The methods below are called within the critical section.
 
     cdef int begin_reading(self) except -1:
         cdef unsigned long me = PyThread_get_thread_ident()

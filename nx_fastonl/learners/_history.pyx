@@ -48,6 +48,9 @@ cdef class LabelHistory:
     Labels are numbers from 0 to k - 1. Ties between them are broken by how many nodes have each, more first, then by
     which was seen first.
 
+    Some methods are called without the lock of the learner. Critical sections, which without the GIL do what it does,
+    keep them from arrays that are just being replaced.
+
     Parameters
     ----------
     n : int
@@ -75,16 +78,20 @@ cdef class LabelHistory:
     @property
     def label_counts(self):
         """How many nodes have each label."""
-        return np.array(self.counts[: self.k])
+        with cython.critical_section(self):
+            return np.array(self.counts[: self.k])
 
+    @cython.critical_section
     def label_of(self, node_t u):
         """The label of node u; None if it was not learned."""
         return self.marks[u] - 1 if self.marks[u] else None
 
+    @cython.critical_section
     def labels_of(self, rows):
         """The labels of these nodes; -1 for those that were not learned."""
         return self._marks[rows] - 1
 
+    @cython.critical_section
     def learned(self):
         """The nodes that were learned, in the order in which they arrived, and their labels."""
         marks, arrivals = self._marks.copy(), self._arrivals.copy()  # another thread may learn meanwhile
@@ -92,6 +99,7 @@ cdef class LabelHistory:
         rows = rows[np.argsort(arrivals[rows], kind="stable")]
         return rows, marks[rows] - 1
 
+    @cython.critical_section
     def reserve(self, Py_ssize_t k):
         """Make room for k labels."""
         cdef Py_ssize_t room = self.counts.shape[0]
@@ -103,18 +111,21 @@ cdef class LabelHistory:
         first_seen[: self.k] = self.first_seen[: self.k]
         self.counts, self.first_seen = counts, first_seen
 
+    @cython.critical_section
     def add_rows(self, Py_ssize_t n):
         """Make room for n nodes."""
         if n > self.n:
             marks, arrivals = enlarged(self._marks, n), enlarged(self._arrivals, n)
             self.marks, self.arrivals, self._marks, self._arrivals = marks, arrivals, marks, arrivals
 
+    @cython.critical_section
     def record(self, const node_t[::1] nodes, const int32_t[::1] labels):
         """Record the labels of these nodes. There must be room for the labels."""
         cdef Py_ssize_t i
         for i in range(nodes.shape[0]):
             record_label(self, nodes[i], labels[i])
 
+    @cython.critical_section
     def drop(self, node_t u):
         """Forget the label of node u, if it has one."""
         drop_label(self, u)
@@ -122,6 +133,7 @@ cdef class LabelHistory:
     def copy(self):
         return restored(*self.__reduce__()[1])
 
+    @cython.critical_section
     def __reduce__(self):
         sizes = (self.k, self.n_learned, self.n_arrivals, self.n_removals)
         arrays = (np.array(self.counts), np.array(self.first_seen), self._marks.copy(), self._arrivals.copy())

@@ -79,6 +79,7 @@ cdef class GradientStore:
         """How many nodes have a gradient with several entries."""
         return self.n_dense - 1 - self.n_free
 
+    @cython.critical_section
     def reserve(self, Py_ssize_t k, Py_ssize_t count):
         """Make room for k labels, and for `count` more gradients with several entries."""
         cdef Py_ssize_t rows = self.dense.shape[0], lanes = self.total.shape[0]
@@ -92,6 +93,7 @@ cdef class GradientStore:
         total[: self.total.shape[0]] = self.total
         self.dense, self.free, self.total = dense, free, total
 
+    @cython.critical_section
     def add_rows(self, Py_ssize_t n):
         """Make room for n nodes."""
         if n > self.n:
@@ -144,6 +146,7 @@ cdef class GradientStore:
         """The entry of M's diagonal that node u was learned with; 0 where nothing is stored of it."""
         return self.diagonals[u] * self.unit
 
+    @cython.critical_section
     def sums(self, Py_ssize_t k):
         """The sum of all gradients, over k labels."""
         return np.array(self.total[:k])
@@ -524,17 +527,19 @@ def drawn(const double[::1] psi, double draw):
 
 def best(LabelHistory history, const double[::1] scores, double magnitude):
     """The label of the least score, ties broken by the history. A label that has just joined may have no score yet."""
-    return best_label(scores, min(scores.shape[0], history.k), magnitude, history.counts, history.first_seen)
+    with cython.critical_section(history):
+        return best_label(scores, min(scores.shape[0], history.k), magnitude, history.counts, history.first_seen)
 
 
 def best_of_each(LabelHistory history, const double[:, ::1] scores):
     """The label of the least score in each row, as `best` finds it; -1 where there is none."""
     found = np.empty(scores.shape[0], dtype=np.int32)
     cdef int32_t[::1] found_out = found
-    # Taken while this thread holds the GIL: another thread may replace these arrays by larger ones.
-    cdef const int64_t[::1] counts = history.counts, first_seen = history.first_seen
-    cdef Py_ssize_t i, j, k = min(scores.shape[1], history.k)
+    cdef const int64_t[::1] counts, first_seen
+    cdef Py_ssize_t i, j, k
     cdef double magnitude
+    with cython.critical_section(history):  # another thread may replace these arrays by larger ones
+        k, counts, first_seen = min(scores.shape[1], history.k), history.counts, history.first_seen
     with nogil:
         for i in range(scores.shape[0]):
             magnitude = 0.0
@@ -568,11 +573,12 @@ def column_scores(GradientStore store, const node_t[::1] nodes, const double[::1
     """The sum of values[i] times what is stored of nodes[i], over all i; and the sum of their magnitudes."""
     scores = np.zeros(k)
     cdef double[::1] scores_out = scores
-    # Taken while this thread holds the GIL: another thread may replace these arrays by larger ones.
-    cdef const StoredGradient[::1] stored = store.stored
-    cdef const double[:, ::1] dense = store.dense
+    cdef const StoredGradient[::1] stored
+    cdef const double[:, ::1] dense
     cdef Py_ssize_t i
     cdef double magnitude = 0.0
+    with cython.critical_section(store):  # another thread may replace these arrays by larger ones
+        stored, dense = store.stored, store.dense
     with nogil:
         for i in range(nodes.shape[0]):
             magnitude += add_gradient(scores_out, stored, dense, k, nodes[i], values[i])

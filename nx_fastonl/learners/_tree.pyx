@@ -1,5 +1,6 @@
 """Random spanning trees laid out on a line, and the nearest labelled node on it."""
 
+cimport cython
 from libc.math cimport INFINITY
 from libc.stdint cimport int32_t, int64_t, uint64_t
 
@@ -177,21 +178,23 @@ def learn(
 ):
     """Record the labels of these nodes, and mark their positions on every line. There must be room for the labels."""
     cdef Py_ssize_t j
-    for j in range(nodes.shape[0]):
-        record_label(history, nodes[j], labels[j])
-        occupy_node(occupied, positions, nodes[j])
+    with cython.critical_section(history):
+        for j in range(nodes.shape[0]):
+            record_label(history, nodes[j], labels[j])
+            occupy_node(occupied, positions, nodes[j])
 
 
 def forget(LabelHistory history, unsigned char[:, ::1] occupied, const node_t[:, ::1] positions, node_t u):
     """Drop the label of node u, and clear its positions."""
     cdef Py_ssize_t tree, i, leaves = occupied.shape[1] // 2
-    drop_label(history, u)
-    for tree in range(occupied.shape[0]):
-        i = leaves + positions[tree, u]
-        occupied[tree, i] = False
-        while i > 1 and not occupied[tree, i ^ 1]:
-            i //= 2
+    with cython.critical_section(history):
+        drop_label(history, u)
+        for tree in range(occupied.shape[0]):
+            i = leaves + positions[tree, u]
             occupied[tree, i] = False
+            while i > 1 and not occupied[tree, i ^ 1]:
+                i //= 2
+                occupied[tree, i] = False
 
 
 cdef Py_ssize_t nearest_before(const unsigned char[::1] occupied, Py_ssize_t position) noexcept nogil:
@@ -240,16 +243,17 @@ def vote(
     """Every line votes for the label of the labelled node nearest to u; two equally near ones share the vote."""
     cdef Py_ssize_t tree, here, before, after
     cdef double to_before, to_after
-    for tree in range(occupied.shape[0]):
-        here = positions[tree, u]
-        before = nearest_before(occupied[tree], here)
-        after = nearest_after(occupied[tree], here)
-        to_before = to_after = INFINITY
-        if before >= 0 and begins[tree, before] == begins[tree, here]:
-            to_before = distances[tree, here] - distances[tree, before]
-        if after >= 0 and begins[tree, after] == begins[tree, here]:
-            to_after = distances[tree, after] - distances[tree, here]
-        if to_before < INFINITY and to_before <= to_after:
-            add_vote(votes, history.marks[order[tree, before]] - 1, 1.0 if to_before < to_after else 0.5)
-        if to_after < INFINITY and to_after <= to_before:
-            add_vote(votes, history.marks[order[tree, after]] - 1, 1.0 if to_after < to_before else 0.5)
+    with cython.critical_section(history):
+        for tree in range(occupied.shape[0]):
+            here = positions[tree, u]
+            before = nearest_before(occupied[tree], here)
+            after = nearest_after(occupied[tree], here)
+            to_before = to_after = INFINITY
+            if before >= 0 and begins[tree, before] == begins[tree, here]:
+                to_before = distances[tree, here] - distances[tree, before]
+            if after >= 0 and begins[tree, after] == begins[tree, here]:
+                to_after = distances[tree, after] - distances[tree, here]
+            if to_before < INFINITY and to_before <= to_after:
+                add_vote(votes, history.marks[order[tree, before]] - 1, 1.0 if to_before < to_after else 0.5)
+            if to_after < INFINITY and to_after <= to_before:
+                add_vote(votes, history.marks[order[tree, after]] - 1, 1.0 if to_after < to_before else 0.5)

@@ -1,4 +1,5 @@
 import signal
+import sys
 import threading
 import time
 
@@ -135,3 +136,35 @@ def test_writers_see_no_other_writer_or_reader():
     assert state["value"] == state["twin"] == 600
     assert len(seen) == 900
     assert all(seen)
+
+
+def test_threads_that_switch_at_any_time():
+    """Readers and writers, nested too, on builds without the GIL all at once."""
+    lock, state, seen, rounds = SharedLock(), [0, 0], [], 400
+    together = threading.Barrier(4)
+
+    def write():
+        together.wait(WAIT)
+        for _ in range(rounds):
+            with lock.writing, lock.reading:
+                state[0] += 1
+                with lock.writing:
+                    state[1] += 1
+
+    def read():
+        together.wait(WAIT)
+        for _ in range(rounds):
+            with lock.reading, lock.reading:
+                seen.append(state[0] - state[1])
+
+    interval = sys.getswitchinterval()
+    sys.setswitchinterval(1e-6)
+    try:
+        threads = [started(function) for function in (write, read, write, read)]
+        for thread in threads:
+            thread.join(WAIT)
+    finally:
+        sys.setswitchinterval(interval)
+    assert not any(thread.is_alive() for thread in threads), "a deadlock"
+    assert state == [2 * rounds, 2 * rounds]
+    assert seen == [0] * (2 * rounds)
