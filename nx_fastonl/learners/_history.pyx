@@ -78,45 +78,51 @@ cdef class LabelHistory:
     @property
     def label_counts(self):
         """How many nodes have each label."""
+        cdef Py_ssize_t k
+        cdef const int64_t[::1] counts
         with cython.critical_section(self):
-            return np.array(self.counts[: self.k])
+            k, counts = self.k, self.counts
+        return np.array(counts[:k])
 
     @cython.critical_section
     def label_of(self, node_t u):
         """The label of node u; None if it was not learned."""
         return self.marks[u] - 1 if self.marks[u] else None
 
-    @cython.critical_section
     def labels_of(self, rows):
         """The labels of these nodes; -1 for those that were not learned."""
-        return self._marks[rows] - 1
+        with cython.critical_section(self):
+            marks = self._marks
+        return marks[rows] - 1
 
-    @cython.critical_section
     def learned(self):
         """The nodes that were learned, in the order in which they arrived, and their labels."""
-        marks, arrivals = self._marks.copy(), self._arrivals.copy()  # another thread may learn meanwhile
+        with cython.critical_section(self):
+            marks, arrivals = self._marks, self._arrivals
+        marks, arrivals = marks.copy(), arrivals.copy()  # another thread may learn meanwhile
         rows = np.flatnonzero(marks)
         rows = rows[np.argsort(arrivals[rows], kind="stable")]
         return rows, marks[rows] - 1
 
-    @cython.critical_section
     def reserve(self, Py_ssize_t k):
         """Make room for k labels."""
         cdef Py_ssize_t room = self.counts.shape[0]
+        cdef int64_t[::1] counts, first_seen
         if k <= room:
             return
         room = max(k, 2 * room)
         counts, first_seen = np.zeros(room, dtype=np.int64), np.full(room, NEVER, dtype=np.int64)
         counts[: self.k] = self.counts[: self.k]
         first_seen[: self.k] = self.first_seen[: self.k]
-        self.counts, self.first_seen = counts, first_seen
+        with cython.critical_section(self):
+            self.counts, self.first_seen = counts, first_seen
 
-    @cython.critical_section
     def add_rows(self, Py_ssize_t n):
         """Make room for n nodes."""
         if n > self.n:
             marks, arrivals = enlarged(self._marks, n), enlarged(self._arrivals, n)
-            self.marks, self.arrivals, self._marks, self._arrivals = marks, arrivals, marks, arrivals
+            with cython.critical_section(self):
+                self.marks, self.arrivals, self._marks, self._arrivals = marks, arrivals, marks, arrivals
 
     @cython.critical_section
     def record(self, const node_t[::1] nodes, const int32_t[::1] labels):
@@ -133,10 +139,12 @@ cdef class LabelHistory:
     def copy(self):
         return restored(*self.__reduce__()[1])
 
-    @cython.critical_section
     def __reduce__(self):
+        cdef const int64_t[::1] counts, first_seen
+        with cython.critical_section(self):
+            counts, first_seen, marks, arrivals = self.counts, self.first_seen, self._marks, self._arrivals
         sizes = (self.k, self.n_learned, self.n_arrivals, self.n_removals)
-        arrays = (np.array(self.counts), np.array(self.first_seen), self._marks.copy(), self._arrivals.copy())
+        arrays = (np.array(counts), np.array(first_seen), marks.copy(), arrivals.copy())
         return restored, (sizes, arrays)
 
 

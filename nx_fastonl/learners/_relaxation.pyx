@@ -79,10 +79,12 @@ cdef class GradientStore:
         """How many nodes have a gradient with several entries."""
         return self.n_dense - 1 - self.n_free
 
-    @cython.critical_section
     def reserve(self, Py_ssize_t k, Py_ssize_t count):
         """Make room for k labels, and for `count` more gradients with several entries."""
         cdef Py_ssize_t rows = self.dense.shape[0], lanes = self.total.shape[0]
+        cdef double[:, ::1] dense
+        cdef int32_t[::1] free
+        cdef double[::1] total
         if k <= lanes and self.n_dense + count <= rows:
             return
         rows = rows if self.n_dense + count <= rows else max(self.n_dense + count, 2 * rows)
@@ -91,14 +93,15 @@ cdef class GradientStore:
         dense[: self.n_dense, : self.total.shape[0]] = self.dense[: self.n_dense]
         free[: self.n_free] = self.free[: self.n_free]
         total[: self.total.shape[0]] = self.total
-        self.dense, self.free, self.total = dense, free, total
+        with cython.critical_section(self):
+            self.dense, self.free, self.total = dense, free, total
 
-    @cython.critical_section
     def add_rows(self, Py_ssize_t n):
         """Make room for n nodes."""
         if n > self.n:
             stored, diagonals = enlarged(self._stored, n), enlarged(np.asarray(self.diagonals), n)
-            self.stored, self._stored, self.diagonals = stored, stored, diagonals
+            with cython.critical_section(self):
+                self.stored, self._stored, self.diagonals = stored, stored, diagonals
 
     def measure(self, double unit, double trace, double constant):
         """Follow M where its entries become multiples of another unit; take its trace and constant."""
@@ -146,10 +149,12 @@ cdef class GradientStore:
         """The entry of M's diagonal that node u was learned with; 0 where nothing is stored of it."""
         return self.diagonals[u] * self.unit
 
-    @cython.critical_section
     def sums(self, Py_ssize_t k):
         """The sum of all gradients, over k labels."""
-        return np.array(self.total[:k])
+        cdef const double[::1] total
+        with cython.critical_section(self):
+            total = self.total
+        return np.array(total[:k])
 
     def finish(self, double energy, double single_energy, const double[::1] diagonals):
         """Add what `store_independent` left out of the sums; the diagonal has an entry for each unfinished node."""
@@ -166,8 +171,12 @@ cdef class GradientStore:
         return restored(*self.__reduce__()[1])
 
     def __reduce__(self):
-        stored = tuple(self._stored[name].copy() for name in STORED_GRADIENT.names)
-        arrays = (*stored, np.array(self.diagonals), np.array(self.dense), np.array(self.free), np.array(self.total))
+        cdef const double[::1] diagonals, total
+        cdef const double[:, ::1] dense
+        cdef const int32_t[::1] free
+        with cython.critical_section(self):
+            stored, diagonals, dense, free, total = self._stored, self.diagonals, self.dense, self.free, self.total
+        arrays = (*(stored[name].copy() for name in STORED_GRADIENT.names), *map(np.array, (diagonals, dense, free, total)))
         sums = (self.energy, self.single_energy, self.used_trace)
         settings = (self.trace, self.trace_per_label, self.constant, self.unit, self.position)
         return restored, (arrays, (self.n_dense, self.n_free), sums, settings, self.unfinished)
