@@ -36,6 +36,7 @@ extensions = [
     "sphinx_gallery.gen_gallery",
     "mathml",
     "recorded",
+    "unrun",
 ]
 exclude_patterns = ["_build", "gallery/*.rst", "gallery/*.py"]
 templates_path = ["_templates"]
@@ -101,11 +102,12 @@ EXAMPLES = [
     "plot_push.py",
 ]
 has_blogs = IS_ONLINE or nx_fastonl.datasets.is_available("political-blogs")
+unrun_examples = [] if has_blogs else ["auto_gallery/plot_political_blogs"]
 sphinx_gallery_conf = {
     "examples_dirs": "gallery",
     "gallery_dirs": "auto_gallery",
     "within_subsection_order": ExplicitOrder(EXAMPLES),
-    # An example whose data cannot be had is shown, but not run.
+    # An example whose data cannot be had is shown, but not run; a note says so.
     "filename_pattern": r"/plot_" if has_blogs else r"/plot_(?!political_blogs)",
     "doc_module": ("nx_fastonl",),
     "backreferences_dir": "reference/backreferences",

@@ -14,6 +14,7 @@ from nx_fastonl._lib.optional import axes_or_current
 from nx_fastonl.graph.convert import as_csr_graph
 from nx_fastonl.labeling.labels import PlainLabels
 from nx_fastonl.labeling.sequence import LabelSequence
+from nx_fastonl.plotting.layout import grid_layout
 from nx_fastonl.plotting.style import EDGE_COLOUR, LUMINANCE, RIM, RING, UNLABELLED, node_style
 from nx_fastonl.push.pagerank import personalized_pagerank_local
 
@@ -28,8 +29,10 @@ Positions = Mapping[Any, Any]
 NAMED_NODES = 60
 # With more edges than this, each is drawn fainter.
 CLEAR_EDGES = 1000
-# The time of a layout grows with the square of the number of nodes.
-MAX_LAYOUT_NODES = 5_000
+# The time of ``nx.spring_layout`` grows with the square of the number of nodes. Above this, a grid is used.
+MAX_SPRING_NODES = 500
+# With more nodes or edges, a picture shows little, and takes more than some seconds.
+MAX_LAYOUT_NODES, MAX_LAYOUT_EDGES = 20_000, 200_000
 
 
 def plot_labels(
@@ -38,10 +41,12 @@ def plot_labels(
     truth: Mapping[Any, Any] | None = None,
     pos: Positions | None = None,
     ax: Axes | None = None,
+    *,
+    with_labels: bool = False,
 ) -> Axes:
     """Draw a graph with its nodes coloured by label, and a cross on every mistake.
 
-    The picture is readable for graphs with up to some hundreds of nodes.
+    Single nodes can be told apart up to some hundreds of them, groups of nodes up to some thousands.
 
     Parameters
     ----------
@@ -55,9 +60,12 @@ def plot_labels(
         with a true label, that is a mistake, as in a LabelSequence. A node that is not in `labels`, or that has no true
         label, is never a mistake.
     pos : dict, optional
-        ``{node: (x, y)}``, by default ``nx.spring_layout(G, seed=0)``.
+        ``{node: (x, y)}``, by default ``nx.spring_layout(G, seed=0)``. With more than 500 nodes, where this would take
+        long, a layout by the same forces, in which nodes repel each other by way of a grid.
     ax : matplotlib Axes, optional
         Where to draw, by default the current axes. The legend goes below.
+    with_labels : bool, default False
+        Whether to write the names of the nodes, as in ``nx.draw``.
 
     Returns
     -------
@@ -72,7 +80,7 @@ def plot_labels(
     networkx.NetworkXError
         If `pos` lacks a node.
     ValueError
-        If there are more than 5,000 nodes, and no `pos`.
+        If there are more than 20,000 nodes or 200,000 edges, and no `pos`.
     TypeError
         If `G` is not a graph, `labels` or `truth` is not a dict, or a label is not hashable.
     ImportError
@@ -104,14 +112,19 @@ def plot_labels(
     area = float(np.clip(8_000 / len(G), 20.0, 130.0))
 
     _draw_edges(G, pos, ax)
+    colours: dict[Any, str] = dict.fromkeys(G, UNLABELLED)
     # Labels that are only true, never predicted, count too: so the pictures of two learners have the same colours.
     for i, label in enumerate(_in_order({*predicted.values(), *true.values()} - {None})):
         nodes = [v for v in predicted if predicted[v] == label]
-        _draw_nodes(nodes, pos, ax, str(label), s=area, **node_style(i), **RIM)
+        style = node_style(i)
+        colours.update(dict.fromkeys(nodes, style["color"]))
+        _draw_nodes(nodes, pos, ax, str(label), s=area, **style, **RIM)
     nodes = [v for v in G if predicted.get(v) is None]
     _draw_nodes(nodes, pos, ax, "no label", s=area, color=UNLABELLED, **RIM)
     # The cross is larger than the node, so that it can be seen on a dark one.
     _draw_nodes(mistakes, pos, ax, "mistake", s=2.0 * area, color="black", marker="x", linewidths=1.2, zorder=3)
+    if with_labels:
+        _write_names(list(G), pos, [colours[v] for v in G], ax)
     _legend_below(ax)
     return ax
 
@@ -131,7 +144,8 @@ def plot_pagerank(
     alpha : float, default 0.85
         The damping, between 0 and 1, as in ``nx.pagerank``.
     pos : dict, optional
-        ``{node: (x, y)}``, by default ``nx.spring_layout(G, seed=0)``.
+        ``{node: (x, y)}``, by default ``nx.spring_layout(G, seed=0)``. With more than 500 nodes, where this would take
+        long, a layout by the same forces, in which nodes repel each other by way of a grid.
     ax : matplotlib Axes, optional
         Where to draw, by default the current axes. The colour bar takes some of their space.
 
@@ -148,7 +162,7 @@ def plot_pagerank(
     networkx.NetworkXError
         If `pos` lacks a node.
     ValueError
-        If there are more than 5,000 nodes, and no `pos`.
+        If there are more than 20,000 nodes or 200,000 edges, and no `pos`.
     TypeError, ValueError
         If a parameter has the wrong type, or `alpha` is out of range.
     ImportError
@@ -226,11 +240,14 @@ def _in_order(labels: Iterable[Any]) -> list[Any]:
 
 def _positions(G: nx.Graph[Any], pos: Positions | None) -> Positions:
     if pos is None:
-        if len(G) > MAX_LAYOUT_NODES:
+        if len(G) > MAX_LAYOUT_NODES or G.number_of_edges() > MAX_LAYOUT_EDGES:
             raise ValueError(
-                f"a layout of {len(G):,} nodes would take very long, and show little; pass G.subgraph(...) with up to "
-                f"{MAX_LAYOUT_NODES:,} nodes, or positions as pos="
+                f"a layout of {len(G):,} nodes and {G.number_of_edges():,} edges would take long, and show little; "
+                f"pass G.subgraph(...) with up to {MAX_LAYOUT_NODES:,} nodes and {MAX_LAYOUT_EDGES:,} edges, such as "
+                "those around a few nodes, or positions as pos="
             )
+        if len(G) > MAX_SPRING_NODES:
+            return grid_layout(G)
         layout: Positions = nx.spring_layout(G, seed=0)
         return layout
     for v in G:
@@ -265,10 +282,12 @@ def _mass_style(largest: float) -> dict[str, Any]:
     return {"cmap": "viridis_r", "norm": norm, **RIM}
 
 
-def _write_names(nodes: Sequence[Any], pos: Positions, colours: NDArray[np.float64], ax: Axes) -> None:
+def _write_names(nodes: Sequence[Any], pos: Positions, colours: Sequence[str] | NDArray[np.float64], ax: Axes) -> None:
+    """Write the names of nodes that have these colours."""
+    from matplotlib.colors import to_rgba_array
     from matplotlib.patheffects import withStroke
 
-    for v, colour in zip(nodes, colours, strict=True):
+    for v, colour in zip(nodes, to_rgba_array(colours), strict=True):
         # The halo keeps a name readable that is wider than its node.
         ink, halo = ("black", "white") if colour[:3] @ LUMINANCE > 0.35 else ("white", colour)
         style: dict[str, Any] = {"color": ink, "path_effects": [withStroke(linewidth=1.5, foreground=halo)]}

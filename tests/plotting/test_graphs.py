@@ -92,6 +92,24 @@ def test_a_label_has_the_same_colour_whether_it_is_predicted_or_only_true():
     assert colours[0] == colours[1]
 
 
+@pytest.mark.parametrize("with_labels", [False, True])
+def test_names_of_nodes_on_request(ax, with_labels):
+    G = nx.path_graph(["$a$", "<b>", 3])
+    plot_labels(G, {"$a$": "x", 3: "y"}, ax=ax, with_labels=with_labels)
+    assert [text.get_text() for text in ax.texts] == (["$a$", "<b>", "3"] if with_labels else [])
+    # Ink that can be read on the colour of its node: dark on light grey, white on dark blue.
+    assert [text.get_color() for text in ax.texts] == (["white", "black", "black"] if with_labels else [])
+
+
+@pytest.mark.parametrize("limit", ["MAX_LAYOUT_NODES", "MAX_LAYOUT_EDGES"])
+def test_graphs_that_are_too_large_are_refused_with_advice(ax, monkeypatch, limit):
+    monkeypatch.setattr(f"nx_fastonl.plotting.graphs.{limit}", 3)
+    G = nx.complete_graph(4)
+    with pytest.raises(ValueError, match=r"a layout of 4 nodes and 6 edges .* pass G.subgraph"):
+        plot_labels(G, {}, ax=ax)
+    plot_labels(G, {}, pos=nx.circular_layout(G), ax=ax)
+
+
 def test_labels_of_several_types(ax):
     plot_labels(nx.path_graph(4), {0: "a", 1: 1, 2: np.int64(1), 3: np.str_("a")}, ax=ax)
     assert legend_texts(ax) == ["a", "1"]
