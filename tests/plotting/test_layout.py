@@ -38,6 +38,15 @@ def test_repulsion_between_the_middles_is_close(kernel):
     assert np.corrcoef(found.ravel(), exact.ravel())[0, 1] > 0.95
 
 
+def test_repulsion_of_a_node_between_the_middles_is_almost_exact_from_afar(kernel):
+    corners = np.array([[0.0, 0.0], [0.0, 1.0], [1.0, 0.0], [1.0, 1.0]])
+    alone = repelled(corners, kernel)
+    for place in 0.4 + 0.2 * np.random.default_rng(0).random((20, 2)):
+        ways = corners - place
+        added = repelled(np.vstack([corners, place]), kernel)[:4] - alone
+        assert_allclose(added, ways / (ways**2).sum(axis=1, keepdims=True), rtol=1e-3)
+
+
 @given(small_graphs(), st.integers(0, 1000))
 def test_attraction_is_the_sum_over_neighbours(G, seed):
     places = np.random.default_rng(seed).random((len(G), 2))
