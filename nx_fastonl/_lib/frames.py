@@ -24,6 +24,7 @@ __all__ = [
     "Table",
     "is_frame",
     "make_frame",
+    "named_nodes",
     "one_column",
     "read_frame",
     "whole_numbers",
@@ -133,6 +134,10 @@ class Column:
     def has_numbers(self) -> bool:
         """Whether its type is that of numbers."""
         return bool(self._series.dtype.is_numeric())
+
+    @property
+    def has_booleans(self) -> bool:
+        return str(self._series.dtype) == "Boolean"
 
     @property
     def counts_rows(self) -> bool:
@@ -255,6 +260,15 @@ class Table:
         raise ValueError(f"{self.name} is a table with the columns {a_few(self.columns)}; {expected}{hint}")
 
 
+def named_nodes(values: Any, name: str) -> NDArray[np.int64] | list[Hashable]:
+    """The nodes that a column names: an array of integers, where all fit into one, or a list of plain objects."""
+    column = one_column(values, name, "node")
+    if column.has_booleans:
+        raise ValueError(f"{name} must name nodes, got a column of booleans; pass the nodes where it is true")
+    integers = column.integers()
+    return column.nodes() if integers is None else integers
+
+
 def one_column(values: Any, name: str, column: str) -> Column:
     """A column that was passed or, of a table, the one of this name, or its only one."""
     found = read_frame(values, name)
@@ -305,12 +319,12 @@ def make_frame(columns: Mapping[str, Any], backend: Backend) -> Any:
     for name, values in columns.items():
         if isinstance(values, np.ndarray):
             made[name] = nw.new_series(name, values.tolist(), numbers[values.dtype.kind], backend=backend)
-        elif backend == "pandas":
-            made[name] = nw.new_series(
-                name, list(values), None if _has_one_type(values) else nw.Object, backend=backend
-            )
+        elif backend == "pandas" and not _has_one_type(values):
+            objects = import_module("pandas").Series(list(values), dtype=object)
+            made[name] = nw.from_native(objects, series_only=True)
         else:
-            made[name] = nw.new_series(name, _of_one_type(values, name, backend), backend=backend)
+            names = list(values) if backend == "pandas" else _of_one_type(values, name, backend)
+            made[name] = nw.new_series(name, names, backend=backend)
     return nw.from_dict(made).to_native()
 
 

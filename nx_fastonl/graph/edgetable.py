@@ -5,7 +5,9 @@ from __future__ import annotations
 from collections.abc import Hashable, Iterable
 from typing import Any, NamedTuple
 
-from nx_fastonl._lib.frames import Column, Table, is_frame, one_column
+import numpy as np
+
+from nx_fastonl._lib.frames import Column, Table, is_frame, named_nodes
 from nx_fastonl.graph.edgelayout import known_columns, known_weight
 
 __all__ = ["EdgeColumns", "edge_columns", "listed_nodes"]
@@ -37,4 +39,7 @@ def edge_columns(table: Table) -> EdgeColumns:
 
 def listed_nodes(nodes: Iterable[Any], name: str) -> list[Hashable]:
     """The nodes of a column or of a table with a column "node", as plain objects; of other collections as they are."""
-    return one_column(nodes, name, "node").nodes() if is_frame(nodes) else list(nodes)
+    if not is_frame(nodes):
+        return list(nodes)
+    found = named_nodes(nodes, name)
+    return found.tolist() if isinstance(found, np.ndarray) else found

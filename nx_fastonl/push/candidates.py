@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from nx_fastonl._lib.checks import Unknown, shortened
+from nx_fastonl._lib.frames import is_frame, named_nodes
 from nx_fastonl.batch.rows import checked_nodes
 from nx_fastonl.graph.base import RowGraph
 from nx_fastonl.graph.names import IntegerNames
@@ -96,6 +97,8 @@ def checked_candidates(
 def _checked_rows(graph: RowGraph, nodes: Any, name: str, unknown: Unknown) -> NDArray[np.int32] | None:
     if nodes is None:
         return None
+    if is_frame(nodes):
+        nodes = named_nodes(nodes, name)
     if isinstance(nodes, np.ndarray):
         if nodes.ndim != 1 or nodes.dtype.kind == "b":
             raise ValueError(

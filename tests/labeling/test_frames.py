@@ -250,6 +250,20 @@ class TestNodes:
         with pytest.raises(ValueError, match="nodes is a table with the columns 'a', 'b'; expected a column node"):
             model.predict_many(TABLES[kind]({"a": [1], "b": [2]}))
 
+    def test_booleans_are_no_nodes(self, model):
+        for kind, make in COLUMNS.items():
+            if kind != "pandas Categorical":
+                with pytest.raises(ValueError, match="nodes must name nodes, got a column of booleans; pass the nodes"):
+                    model.predict_many(make([True, False, True]))
+
+    def test_candidates(self):
+        G = nx.karate_club_graph()
+        for make in COLUMNS.values():
+            found = fo.personalized_pagerank_local(G, 0.85, 5, candidates=make([1, 2, 3]), exclude=make([2]), top_k=3)
+            assert set(found) == {1, 3}
+        table = pl.DataFrame({"node": [1, 99]})
+        assert set(fo.personalized_pagerank_local(G, 0.85, 5, candidates=table, top_k=3, unknown="skip")) == {1}
+
     def test_rows_of_matrices(self):
         G = nx.karate_club_graph()
         for make in COLUMNS.values():
@@ -394,6 +408,7 @@ class TestToFrame:
                 TypeError, match=f'column node holds .* int, tuple, and a column of {backend} .*"pandas"'
             ):
                 seq.to_frame(backend)
+        assert list(fo.LabelSequence(("x",), (2**70,), ("x",)).to_frame()["node"]) == [2**70]
         with pytest.raises(TypeError, match="integers of more than 64 bits"):
             fo.LabelSequence(("x",), (2**70,), ("x",)).to_frame("polars")
 
