@@ -1,8 +1,10 @@
 """Tables and columns of every kind, made of lists of plain values in which None is missing."""
 
 import pandas as pd
-import polars as pl
 import pyarrow as pa
+import pytest
+
+pl = pytest.importorskip("polars", reason="not made for builds of Python without the GIL")
 
 
 def arrow_chunks(values):

@@ -5,7 +5,6 @@ import sys
 import networkx as nx
 import numpy as np
 import pandas as pd
-import polars as pl
 import pyarrow as pa
 import pytest
 from hypothesis import given, settings
@@ -14,7 +13,7 @@ from hypothesis import strategies as st
 import nx_fastonl as fo
 from nx_fastonl.graph.edgebunch import edge_bunch
 from nx_fastonl.graph.names import TextNames
-from tests.frame_kinds import COLUMNS, TABLES
+from tests.frame_kinds import COLUMNS, TABLES, pl
 
 names = st.lists(st.tuples(st.text("abcü", max_size=2), st.text("abcü", max_size=2)), min_size=1, max_size=8)
 numbers = st.lists(st.tuples(st.integers(0, 9), st.integers(0, 9)), min_size=1, max_size=8)

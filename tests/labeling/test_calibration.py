@@ -92,7 +92,7 @@ def test_calibration_to_frame(monkeypatch):
     monkeypatch.setitem(sys.modules, "pandas", None)
     with pytest.raises(ImportError, match=r'to_frame\(backend="pandas"\) needs pandas: pip install pandas'):
         found.to_frame()
-    assert found.to_frame("polars")["count"].to_list() == [1, 1, 0, 1]
+    assert found.to_frame("pyarrow")["count"].to_pylist() == [1, 1, 0, 1]
 
 
 # The log loss

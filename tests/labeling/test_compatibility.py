@@ -103,8 +103,8 @@ def test_to_frame(found):
     assert list(frame["count"]) == found.counts.ravel().tolist()
     frame.loc[1, "ratio"] = 9.0
     assert found["a", "b"] == 3.14
-    with pytest.raises(TypeError, match="the column label holds values of type str, tuple, and a column of polars"):
-        found.to_frame("polars")
+    with pytest.raises(TypeError, match="the column label holds values of type str, tuple, and a column of pyarrow"):
+        found.to_frame("pyarrow")
 
 
 @pytest.mark.parametrize("name", ["ratios", "counts"])

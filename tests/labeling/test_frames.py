@@ -7,7 +7,6 @@ import sys
 import networkx as nx
 import numpy as np
 import pandas as pd
-import polars as pl
 import pyarrow as pa
 import pytest
 from hypothesis import given, settings
@@ -15,7 +14,7 @@ from hypothesis import strategies as st
 
 import nx_fastonl as fo
 from nx_fastonl.labeling.labels import label_stream
-from tests.frame_kinds import COLUMNS, TABLES
+from tests.frame_kinds import COLUMNS, TABLES, pl
 
 NAMES = ("d", "a", "c", "b")
 GRAPH = fo.CSRGraph.from_networkx(nx.path_graph(NAMES))
