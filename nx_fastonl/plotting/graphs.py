@@ -27,6 +27,8 @@ Positions = Mapping[Any, Any]
 
 # Graphs with at most this many nodes get the names of their nodes in a picture of PageRank.
 NAMED_NODES = 60
+# Markers of the legend are at least this large.
+LEGEND_AREA = 20.0
 # With more edges than this, each is drawn fainter.
 CLEAR_EDGES = 1000
 # The time of ``nx.spring_layout`` grows with the square of the number of nodes. Above this, a grid is used.
@@ -109,7 +111,8 @@ def plot_labels(
     mistakes = [v for v, label in predicted.items() if true.get(v) is not None and label != true[v]]
     pos = _positions(G, pos)
     ax = axes_or_current(ax, "plot_labels")
-    area = float(np.clip(8_000 / len(G), 20.0, 130.0))
+    area = float(np.clip(8_000 / len(G), 5.0, 130.0))
+    rim = {**RIM, "linewidths": min(0.5, 0.1 * area**0.5)}  # which does not cover the colour of a small node
 
     _draw_edges(G, pos, ax)
     colours: dict[Any, str] = dict.fromkeys(G, UNLABELLED)
@@ -118,14 +121,14 @@ def plot_labels(
         nodes = [v for v in predicted if predicted[v] == label]
         style = node_style(i)
         colours.update(dict.fromkeys(nodes, style["color"]))
-        _draw_nodes(nodes, pos, ax, str(label), s=area, **style, **RIM)
+        _draw_nodes(nodes, pos, ax, str(label), s=area, **style, **rim)
     nodes = [v for v in G if predicted.get(v) is None]
-    _draw_nodes(nodes, pos, ax, "no label", s=area, color=UNLABELLED, **RIM)
+    _draw_nodes(nodes, pos, ax, "no label", s=area, color=UNLABELLED, **rim)
     # The cross is larger than the node, so that it can be seen on a dark one.
     _draw_nodes(mistakes, pos, ax, "mistake", s=2.0 * area, color="black", marker="x", linewidths=1.2, zorder=3)
     if with_labels:
         _write_names(list(G), pos, [colours[v] for v in G], ax)
-    _legend_below(ax)
+    _legend_below(ax, max(1.0, (LEGEND_AREA / area) ** 0.5))
     return ax
 
 
@@ -294,6 +297,8 @@ def _write_names(nodes: Sequence[Any], pos: Positions, colours: Sequence[str] | 
         ax.annotate(str(v), pos[v], ha="center", va="center", fontsize=7, parse_math=False, zorder=3, **style)
 
 
-def _legend_below(ax: Axes) -> None:
-    """Put the legend below the nodes, where the x axis would be."""
-    ax.legend(loc="upper center", bbox_to_anchor=(0.5, 0.02), ncols=5, frameon=False, handletextpad=0.2)
+def _legend_below(ax: Axes, scale: float) -> None:
+    """Put the legend below the nodes, where the x axis would be, with markers so many times as wide as nodes."""
+    ax.legend(
+        markerscale=scale, loc="upper center", bbox_to_anchor=(0.5, 0.02), ncols=5, frameon=False, handletextpad=0.2
+    )
