@@ -328,10 +328,11 @@ def tree_on_a_line(parents, weights):
     return distance
 
 
-def expert_features(W, labels, u, k, smoothness, absorption=1.0, frequencies=None, stamps=None):
+def expert_features(W, labels, u, k, smoothness, absorption=1.0, frequencies=None, stamps=None, unit=None):
     """What each expert of the adaptive learner says of node u, from definitions. `labels` is {node: label}, learned.
 
-    `stamps` is {node: how much it counts}, for the experts that need no diffusion; 1 for all by default.
+    `stamps` is {node: how much it counts}, for the experts that need no diffusion; 1 for all by default. `unit` is the
+    mean weight, by default of W.
     """
     n = len(W)
     D = W.sum(axis=1)
@@ -349,7 +350,7 @@ def expert_features(W, labels, u, k, smoothness, absorption=1.0, frequencies=Non
     centred = votes - votes.sum() * mass / mass.sum() if mass.sum() > 0 else votes
 
     diffused = [_log_shares(votes, frequencies, least), _log_shares(centred, frequencies, least)]
-    neighbors = _neighbor_features(W, labels, u, k, frequencies, stamps)
+    neighbors = _neighbor_features(W, labels, u, k, frequencies, stamps, unit)
     return np.array([*diffused, *neighbors, np.log(frequencies)])
 
 
@@ -363,13 +364,37 @@ def arrow_features(A, labels, u, k, smoothness, frequencies=None, stamps=None):
     return np.array([*edges, *(view[e] - edges[2 + e] for e in range(4) for view in views)])
 
 
-def _neighbor_features(A, labels, u, k, frequencies, stamps=None):
+def joining_features(A, labels, weights, k, smoothness, directed, stamps=None):
+    """The same for a node that joins by these weights of edges, or of arcs out, and that no node of A sees.
+
+    Its row is added to the matrix, and a column of zeros.
+    """
+    W = A + A.T if directed else A
+    n = len(A)
+    frequencies = label_frequencies(list(labels.values()), k, None if stamps is None else [stamps[v] for v in labels])
+    units = [B[B > 0].mean() if (B > 0).any() else 1.0 for B in (W, A)]
+    edges = expert_features(
+        _with_row(W, weights), labels, n, k, smoothness, frequencies=frequencies, stamps=stamps, unit=units[0]
+    )
+    if not directed:
+        return edges
+    views = [_with_row(A, weights), _with_row(A.T, np.zeros(n))]
+    views = [_neighbor_features(B, labels, n, k, frequencies, stamps, units[1]) for B in views]
+    return np.array([*edges, *(view[e] - edges[2 + e] for e in range(4) for view in views)])
+
+
+def _with_row(A, row):
+    return np.block([[A, np.zeros((len(A), 1))], [row[np.newaxis], np.zeros((1, 1))]])
+
+
+def _neighbor_features(A, labels, u, k, frequencies, stamps=None, unit=None):
     """Vote, compatibility, profile and degree of node u, which looks along its row of A."""
     n = len(A)
     known = np.array(sorted(labels), dtype=int)
     y = np.array([labels[v] for v in known], dtype=int)
     edges = A - np.diag(np.diag(A))
-    unit = A[A > 0].mean() if (A > 0).any() else 1.0
+    if unit is None:
+        unit = A[A > 0].mean() if (A > 0).any() else 1.0
     one_hot = np.zeros((n, k))
     one_hot[known, y] = 1.0
     stamp = np.array([1.0 if stamps is None else stamps.get(v, 0.0) for v in range(n)])

@@ -163,6 +163,12 @@ class GraphKernel:
                 f"must be at least {SMOOTHNESS_RANGE[0]:g} of it: give a larger smoothness, or scale the weights down"
             )
 
+    def at_degrees(self, degrees: NDArray[np.float64]) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+        """The diagonal ``c`` and the scaling ``s`` that nodes of these degrees would have, if they joined the graph."""
+        if self._S is not None:
+            raise ValueError("S was given for the nodes of the graph, and a node that joins has none")
+        return self._c_at(degrees), np.sqrt(self._squared_s_at(degrees))
+
     def squared_s(self, rows: Any) -> NDArray[np.float64]:
         """The diagonal S, the square of `s`, at these rows.
 
@@ -170,7 +176,9 @@ class GraphKernel:
         """
         if self._S is not None:
             return np.asarray(self._S[rows])
-        degrees = self.graph.degrees[rows]
+        return self._squared_s_at(self.graph.degrees[rows])
+
+    def _squared_s_at(self, degrees: NDArray[np.float64]) -> NDArray[np.float64]:
         if self._constant_S is not None:
             return np.full_like(degrees, self._constant_S)
         return np.where(degrees > 0.0, degrees, self._isolated_S)
@@ -193,9 +201,13 @@ class GraphKernel:
 
     def c(self, rows: Any) -> NDArray[np.float64]:
         """The diagonal ``c`` at these rows: what H has beyond the Laplacian."""
-        if self._constant_S is not None or self._S is not None:
+        if self._S is not None:
             return self._form.shift + self._form.slope * self.squared_s(rows)
-        degrees = self.graph.degrees[rows]
+        return self._c_at(self.graph.degrees[rows])
+
+    def _c_at(self, degrees: NDArray[np.float64]) -> NDArray[np.float64]:
+        if self._constant_S is not None:
+            return self._form.shift + self._form.slope * self._squared_s_at(degrees)
         return np.where(degrees > 0.0, self._form.shift + self._form.slope * degrees, self._form.shift or 1.0)
 
     def push_epsilon(self, epsilon: float) -> float:

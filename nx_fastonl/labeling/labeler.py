@@ -35,6 +35,7 @@ from nx_fastonl.batch.rows import checked_nodes, rows_of
 from nx_fastonl.graph.base import ChangingGraph, RowGraph
 from nx_fastonl.graph.convert import as_row_graph
 from nx_fastonl.graph.csr import CSRGraph
+from nx_fastonl.graph.rows import Rows
 from nx_fastonl.labeling.certificates import CertifiedLabel
 from nx_fastonl.labeling.compatibility import Compatibility
 from nx_fastonl.labeling.knowledge import Knowledge, LabelEntry, restored_knowledge
@@ -52,6 +53,7 @@ from nx_fastonl.labeling.views import labeler_view
 from nx_fastonl.learners._history import LabelHistory
 from nx_fastonl.learners.adaptive import AdaptiveLearner
 from nx_fastonl.learners.base import Learner
+from nx_fastonl.learners.joining import JoiningNodes
 from nx_fastonl.learners.registry import (
     KERNEL_METHODS,
     LabelerOptions,
@@ -689,6 +691,26 @@ class OnlineNodeLabeler:
         k = self._knowledge.learner.k  # read once: another thread may add a label meanwhile
         found = self._ask(nodes, lambda knowledge, rows: knowledge.learner.probabilities_of_each(rows, k), progress)
         return np.concatenate([np.zeros((0, k)), *found])
+
+    def _forecast_joining(self, rows: Rows) -> tuple[list[Any], NDArray[np.float64]]:
+        """The labels predicted of nodes that are not in the graph, and their distributions.
+
+        A row holds the neighbours of one of these nodes: rows of the graph, in which it then is the only new node.
+        """
+        nodes = JoiningNodes(rows)
+        labels: list[Any] = []
+        probabilities = []
+        with self._present() as knowledge:
+            for start in range(0, len(nodes), STREAM_BATCH):
+                found = knowledge.learner.join(nodes[start : start + STREAM_BATCH])
+                if found is None:
+                    raise ValueError(
+                        f"method {self._method!r} knows nodes of its graph only; "
+                        'methods "adaptive" and "fastonl" predict nodes that join it'
+                    )
+                labels += knowledge.labels(found.predicted)
+                probabilities.append(found.probabilities)
+            return labels, np.concatenate([np.zeros((0, knowledge.learner.k)), *probabilities])
 
     def predict_set_one(self, node: Hashable, coverage: float = 0.9) -> set[Any]:
         """A set of labels that holds the true one of `node` with a given frequency along a stream.

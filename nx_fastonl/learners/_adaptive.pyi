@@ -36,11 +36,19 @@ class AdaptiveEngine(Engine):
         mixture: Mixture,
         diffusions: DiffusionExpert | None,
         places: NDArray[np.intp],
+        joining: bool = False,
     ) -> None: ...
     def tell(self, probabilities: NDArray[np.float64]) -> None: ...
     def forecasts(
         self,
         nodes: NDArray[np.int32],
+        probabilities: NDArray[np.float64],
+        labels: NDArray[np.int32],
+        reached: NDArray[np.uint8],
+    ) -> None: ...
+    def forecasts_joining(
+        self,
+        features: NDArray[np.float64],
         probabilities: NDArray[np.float64],
         labels: NDArray[np.int32],
         reached: NDArray[np.uint8],

@@ -153,6 +153,9 @@ cdef class AdaptiveEngine(Engine):
     places : array of int
         For each view of the counts, the rows of features of the experts vote, compatibility, profile, degree and
         frequency. Those of arcs say what they add to those of edges.
+    joining : bool, default False
+        The rows of `graph` are not nodes of the graph that was counted: they have weighted edges, or arcs out, to its
+        nodes, which do not see them.
     """
 
     cdef GraphView graph
@@ -163,7 +166,12 @@ cdef class AdaptiveEngine(Engine):
     cdef Py_ssize_t n_diffused
     cdef const Py_ssize_t[:, ::1] places
     cdef double[::1] frequencies, log_frequencies  # of the labels, each counted once more
-    cdef double[::1] around  # weights of the edges to neighbours with each label
+    cdef bint joining
+    # Of the node read, in one view: weights of the edges to neighbours with each label, the sum of their magnitudes,
+    # the number of these neighbours.
+    cdef double[::1] around
+    cdef double learned_weight
+    cdef int32_t witnesses
     cdef double[::1] factors  # of the labels of a block
     cdef Py_ssize_t predicted
     cdef double[:, ::1] told  # probabilities of the label predicted and of the true one, of each node learned
@@ -171,16 +179,17 @@ cdef class AdaptiveEngine(Engine):
 
     def __init__(
         self, LabelHistory history, GraphView graph, NeighborCounts counts, Mixture mixture,
-        DiffusionExpert diffusions, const Py_ssize_t[:, ::1] places,
+        DiffusionExpert diffusions, const Py_ssize_t[:, ::1] places, bint joining=False,
     ):
         super().__init__(history)
+        self.joining = joining
         self.graph, self.counts, self.mixture, self.diffusions = graph, counts, mixture, diffusions
         self.forecast = Forecast(mixture.n_experts, counts.lanes)
         self.n_diffused = 0 if diffusions is None else diffusions.n_features()
         self.places = places
         cdef double[:, ::1] memory = np.zeros((4, counts.lanes))
         self.frequencies, self.log_frequencies, self.around, self.factors = memory[0], memory[1], memory[2], memory[3]
-        self.predicted = -1
+        self.predicted, self.learned_weight, self.witnesses = -1, 0.0, 0
         self.told, self.n_told = np.zeros((0, 2)), 0
 
     def tell(self, double[:, ::1] probabilities):
@@ -198,6 +207,32 @@ cdef class AdaptiveEngine(Engine):
                 labels[i] = <int32_t> self.forecast.top
                 reached[i] = self.forecast.reached
                 for j in range(min(probabilities.shape[1], self.forecast.k)):
+                    probabilities[i, j] = self.forecast.probabilities[j]
+
+    def forecasts_joining(
+        self, double[:, :, ::1] features, double[:, ::1] probabilities, int32_t[::1] labels, unsigned char[::1] reached,
+    ):
+        """The same for each row of the graph, where rows are joining.
+
+        Features of diffusions are given, with whether their labels are in reach. The others are written beside them.
+        """
+        cdef Py_ssize_t i, e, j
+        with nogil:
+            self.forecast.k = self.history.k
+            for i in range(features.shape[0]):
+                self.forecast.reached = reached[i]
+                for e in range(features.shape[1]):
+                    for j in range(self.forecast.k):
+                        self.forecast.features[e, j] = features[i, e, j]
+                self.read_frequencies()
+                self.read_neighbors(<node_t> i)
+                for e in range(features.shape[1]):
+                    for j in range(self.forecast.k):
+                        features[i, e, j] = self.forecast.features[e, j]
+                mix(self.mixture, self.forecast, self.frequencies, self.history)
+                labels[i] = <int32_t> self.forecast.top
+                reached[i] = self.forecast.reached
+                for j in range(self.forecast.k):
                     probabilities[i, j] = self.forecast.probabilities[j]
 
     def features_of(self, node_t u):
@@ -252,7 +287,6 @@ cdef class AdaptiveEngine(Engine):
         """Write the features of the experts that need no diffusion."""
         cdef int view
         cdef Py_ssize_t kind, e, edges, j
-        self.forecast.reached |= self.counts.learned_neighbors[u, ALL_EDGES] > 0
         for view in range(<int> self.places.shape[0]):
             self.read_view(u, view)
         if self.places[ALL_EDGES, PROFILE] >= 0:
@@ -266,20 +300,23 @@ cdef class AdaptiveEngine(Engine):
 
     cdef void read_view(self, node_t u, int view) noexcept nogil:
         """The same for edges alone, or for arcs out or in; without the profile."""
-        cdef Py_ssize_t j, side, k = self.forecast.k
+        cdef Py_ssize_t j, k = self.forecast.k
         cdef Py_ssize_t vote = self.places[view, VOTE], degree = self.places[view, DEGREE]
-        cdef double one = stamp_of(self.counts, self.history.n_arrivals), size = 0.0
+        cdef double one = stamp_of(self.counts, self.history.n_arrivals), least
         cdef int cell
-        read_counts(self.counts, u, k, view, self.around)
+        if self.joining:
+            self.look_along(u, view)
+        else:
+            self.look_around(u, view)
+        if view == ALL_EDGES:
+            self.forecast.reached |= self.witnesses > 0
         if vote >= 0:
             for j in range(k):
                 self.forecast.features[vote, j] = self.around[j]
-            for side in range(self.counts.learned_weight.shape[1]):
-                if view == ALL_EDGES or view == side + 1:
-                    size += self.counts.learned_weight[u, side]
-            to_log_shares(self.forecast.features[vote], k, self.frequencies, self.log_frequencies, rounding * size)
+            least = rounding * self.learned_weight
+            to_log_shares(self.forecast.features[vote], k, self.frequencies, self.log_frequencies, least)
         if self.places[view, COMPATIBILITY] >= 0:
-            self.read_compatibility(u, view, self.forecast.features[self.places[view, COMPATIBILITY]], one)
+            self.read_compatibility(view, self.forecast.features[self.places[view, COMPATIBILITY]], one)
         if degree >= 0:
             cell = cell_of(self.graph, u, view)
             for j in range(k):
@@ -288,14 +325,38 @@ cdef class AdaptiveEngine(Engine):
                     self.frequencies[j], self.log_frequencies[j],
                 )
 
-    cdef void read_compatibility(self, node_t u, int view, double[::1] feature, double one) noexcept nogil:
+    cdef void look_around(self, node_t u, int view) noexcept nogil:
+        """Find what was counted at node u in one view."""
+        cdef Py_ssize_t side
+        read_counts(self.counts, u, self.forecast.k, view, self.around)
+        self.witnesses, self.learned_weight = self.counts.learned_neighbors[u, view], 0.0
+        for side in range(self.counts.learned_weight.shape[1]):
+            if view == ALL_EDGES or view == side + 1:
+                self.learned_weight += self.counts.learned_weight[u, side]
+
+    cdef void look_along(self, node_t u, int view) noexcept nogil:
+        """Count the same along a row that joins. It has no arcs in."""
+        cdef Py_ssize_t e, j, v
+        cdef double weight
+        self.witnesses, self.learned_weight = 0, 0.0
+        for j in range(self.forecast.k):
+            self.around[j] = 0.0
+        for e in range(self.graph.starts[u], self.graph.starts[u] if view == IN_ARCS else self.graph.stops[u]):
+            v = self.graph.indices[e]
+            if self.history.marks[v] != 0:
+                weight = stamp_of(self.counts, self.history.arrivals[v]) * self.graph.weights[e] / self.counts.unit
+                self.around[self.history.marks[v] - 1] += weight
+                self.learned_weight += weight
+                self.witnesses += 1
+
+    cdef void read_compatibility(self, int view, double[::1] feature, double one) noexcept nogil:
         """Naive Bayes on the learned neighbours: the mean of log C[y, their label], times the root of their number.
 
         C[y, j] is the share of label j around nodes of label y. Each neighbour is one witness, but witnesses agree more
         often than independent ones would: so the root.
         """
         cdef Py_ssize_t j, y, k = self.forecast.k
-        cdef double witnesses = sqrt(<double> self.counts.learned_neighbors[u, view]), total = 0.0, share
+        cdef double witnesses = sqrt(<double> self.witnesses), total = 0.0, share
         for y in range(k):
             feature[y] = 0.0
             total += max(self.around[y], 0.0)
@@ -342,12 +403,12 @@ cdef class AdaptiveEngine(Engine):
 
     cdef void count_known(self, node_t u, Py_ssize_t* n_known) noexcept nogil:
         """Write how many neighbours of u, in each view, have learned neighbours of their own that look at them alike."""
-        cdef Py_ssize_t e, v, view
+        cdef Py_ssize_t e, v, view, own = -1 if self.joining else u
         for view in range(N_VIEWS):
             n_known[view] = 0
         for e in range(self.graph.starts[u], self.graph.stops[u]):
             v = self.graph.indices[e]
-            if v != u and self.counts.learned_neighbors[v, ALL_EDGES] > 0:
+            if v != own and self.counts.learned_neighbors[v, ALL_EDGES] > 0:
                 n_known[ALL_EDGES] += 1
                 if self.places.shape[0] > 1:
                     n_known[OUT_ARCS] += self.leads(e, OUT) and self.counts.learned_neighbors[v, IN_ARCS] > 0
@@ -361,7 +422,7 @@ cdef class AdaptiveEngine(Engine):
         """Add the logarithms of products of 1 + counts times factors for one block of labels, in all views."""
         cdef double products[N_VIEWS][LANES]
         cdef double edges, scale = self.counts.scale
-        cdef Py_ssize_t e, v, j, view, n_factors = 0, width = self.counts.counts.shape[1]
+        cdef Py_ssize_t e, v, j, view, n_factors = 0, width = self.counts.counts.shape[1], own = -1 if self.joining else u
         cdef bint pointed = self.counts.slots.shape[1] > 1
         cdef const double[:, ::1] counts = self.counts.counts
         cdef const double[::1] factors = self.factors
@@ -371,7 +432,7 @@ cdef class AdaptiveEngine(Engine):
                 products[view][j] = 1.0
         for e in range(self.graph.starts[u], self.graph.stops[u]):
             v = self.graph.indices[e]
-            if v == u:
+            if v == own:
                 continue
             first = self.counts.slots[v, 0, block]
             if pointed:

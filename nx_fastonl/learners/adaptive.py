@@ -23,9 +23,10 @@ from nx_fastonl.learners import _adaptive, _relaxation, _stream
 from nx_fastonl.learners._history import LabelHistory
 from nx_fastonl.learners._mixture import Mixture
 from nx_fastonl.learners._neighbors import NeighborCounts
-from nx_fastonl.learners.base import Answers, Certificate, Learner, summing_to_one
+from nx_fastonl.learners.base import Answers, Certificate, JoiningAnswers, Learner, summing_to_one
 from nx_fastonl.learners.diffusion import Diffusion
 from nx_fastonl.learners.fitting import FittedWeights, LeftOut, fit_weights, leave_out, solve_votes, votes_without
+from nx_fastonl.learners.joining import JoiningNodes
 from nx_fastonl.learners.proof import BoundedRow, prove
 from nx_fastonl.learners.tuning import Tuning
 from nx_fastonl.push._workspace import Workspace
@@ -387,6 +388,35 @@ class AdaptiveLearner(Learner):
             engine.forecasts(rows, probabilities, labels, reached)
         return Forecasts(probabilities, labels, reached.astype(np.bool_))
 
+    def join(self, nodes: JoiningNodes) -> JoiningAnswers:
+        return self._join(nodes)[0]
+
+    def _join(self, nodes: JoiningNodes) -> tuple[JoiningAnswers, NDArray[np.float64]]:
+        """The answers, and what each expert says of each node."""
+        m, k = len(nodes), self.k
+        features = np.zeros((m, len(self.names), k))
+        predicted, probabilities = np.empty(m, dtype=np.int32), np.zeros((m, k))
+        with self.lock:
+            reached = self._diffused_features(nodes, features).astype(np.uint8)
+            engine = _adaptive.AdaptiveEngine(
+                self.history, nodes.view, self.counts, self.mixture, None, self._places, joining=True
+            )
+            engine.forecasts_joining(features, probabilities, predicted, reached)
+        return JoiningAnswers(predicted, probabilities), features
+
+    def _diffused_features(self, nodes: JoiningNodes, features: NDArray[np.float64]) -> NDArray[np.bool_]:
+        """Write what diffusions say of nodes that join; return whether any label has spread to them."""
+        frequencies = self.counts.frequencies(self.k, self.history.n_arrivals)
+        reached = np.zeros(len(nodes), dtype=np.bool_)
+        for i, diffusion in enumerate(self.diffusions):
+            diffusion.settle()
+            votes = nodes.votes(diffusion, self.k)
+            sizes = np.maximum(np.abs(votes).sum(axis=1), 1.0)  # its own label would give a node 1
+            features[:, 2 * i] = log_shares(votes, frequencies, sizes)
+            features[:, 2 * i + 1] = log_shares(self._centred(i, votes), frequencies, sizes)
+            reached |= votes.max(axis=1, initial=0.0) > _adaptive.ROUNDING * sizes
+        return reached
+
     def certify(self, u: int, max_operations: int) -> Certificate:
         """The label that the mixture, with its present weights, gives to node u on exact diffusions."""
         if self.k == 0:
@@ -460,9 +490,15 @@ def _places(names: Sequence[str], views: int) -> NDArray[np.intp]:
     )
 
 
-def log_shares(votes: NDArray[np.float64], frequencies: NDArray[np.float64]) -> NDArray[np.float64]:
-    """The logarithms of the shares of votes in each row, mixed with the label frequencies."""
-    votes = np.where(votes > _adaptive.ROUNDING * np.abs(votes).sum(axis=1, keepdims=True), votes, 0.0)
+def log_shares(
+    votes: NDArray[np.float64], frequencies: NDArray[np.float64], sizes: NDArray[np.float64] | None = None
+) -> NDArray[np.float64]:
+    """The logarithms of the shares of votes in each row, mixed with the label frequencies.
+
+    Votes are rounding errors that are too small beside the size of their row, by default the sum of their magnitudes.
+    """
+    sizes = np.abs(votes).sum(axis=1) if sizes is None else sizes
+    votes = np.where(votes > _adaptive.ROUNDING * sizes[:, np.newaxis], votes, 0.0)
     totals = votes.sum(axis=1, keepdims=True)
     shares = np.where(totals > 0.0, votes / np.where(totals > 0.0, totals, 1.0), frequencies)
     return np.log(mixed_with(frequencies, shares))

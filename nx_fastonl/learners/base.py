@@ -12,8 +12,9 @@ from numpy.typing import NDArray
 
 from nx_fastonl.graph.base import RowGraph
 from nx_fastonl.learners._history import LabelHistory
+from nx_fastonl.learners.joining import JoiningNodes
 
-__all__ = ["Answers", "Certificate", "Learner", "summing_to_one"]
+__all__ = ["Answers", "Certificate", "JoiningAnswers", "Learner", "summing_to_one"]
 
 
 class Certificate(NamedTuple):
@@ -35,6 +36,13 @@ class Answers(NamedTuple):
 
     predicted: NDArray[np.int32]
     probabilities: NDArray[np.float64] | None = None
+
+
+class JoiningAnswers(NamedTuple):
+    """The labels predicted of nodes that join, and their distributions over all labels known, a row for each node."""
+
+    predicted: NDArray[np.int32]
+    probabilities: NDArray[np.float64]
 
 
 class Learner(ABC):
@@ -180,6 +188,10 @@ class Learner(ABC):
 
     def reached(self, rows: NDArray[np.int32]) -> NDArray[np.bool_] | None:  # noqa: ARG002  most learners do not tell
         """Whether any learned label is in reach of each node; None if the learner does not tell."""
+        return None
+
+    def join(self, nodes: JoiningNodes) -> JoiningAnswers | None:  # noqa: ARG002  most learners cannot
+        """What is predicted of nodes outside of the graph, each as if it alone joined; None if that is not known."""
         return None
 
     def certify(self, u: int, max_operations: int) -> Certificate | None:  # noqa: ARG002  most learners cannot

@@ -15,9 +15,10 @@ from nx_fastonl.kernels.graph_kernel import UNIT_ROUNDOFF, GraphKernel
 from nx_fastonl.learners import _diffusion, _relaxation, _stream
 from nx_fastonl.learners._columns import PushEngine
 from nx_fastonl.learners._history import LabelHistory
-from nx_fastonl.learners.base import Answers, Certificate
+from nx_fastonl.learners.base import Answers, Certificate, JoiningAnswers
 from nx_fastonl.learners.columns import ColumnLearner, PushColumns
 from nx_fastonl.learners.diffusion import Diffusion
+from nx_fastonl.learners.joining import JoiningNodes
 from nx_fastonl.learners.proof import prove
 from nx_fastonl.learners.relaxation import Evidence, RelaxationLearner
 from nx_fastonl.learners.tuning import Tuning
@@ -139,6 +140,19 @@ class FastONL(RelaxationLearner):
             engine = self._engine(workspace)
             _stream.run(engine, rows, labels, draws, predicted)
         return Answers(predicted)
+
+    def join(self, nodes: JoiningNodes) -> JoiningAnswers:
+        kernel, k = self.kernel, self.k
+        c, s = kernel.at_degrees(nodes.degrees)
+        pivots = c + nodes.degrees
+        with self.lock:
+            self.finish()
+            scores = (kernel.a * s / pivots)[:, None] * nodes.votes(self.diffusion, k)
+            if self.gradients.constant != 0.0:
+                scores += self.gradients.constant * self.gradients.sums(k)
+            diagonals = np.maximum(kernel.a * s**2 / pivots + self.gradients.constant, 0.0)
+            predicted = _relaxation.best_of_each(self.history, scores)
+            return JoiningAnswers(predicted, _relaxation.probabilities_of_each(self.gradients, scores, diagonals))
 
     def certify(self, u: int, max_operations: int) -> Certificate:
         """The best label of node u, with its margin and the margin's error."""
