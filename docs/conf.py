@@ -47,7 +47,12 @@ language = "en"
 def parameter_names():
     """What docstrings have in backticks beside public names: parameters of functions and methods."""
     yield from LabelerOptions.__annotations__
-    modules = [nx_fastonl.datasets, nx_fastonl.experiments, nx_fastonl.plotting]
+    modules = [
+        nx_fastonl.datasets,
+        nx_fastonl.experiments,
+        nx_fastonl.plotting,
+        nx_fastonl.sklearn,
+    ]
     for module in [nx_fastonl, *modules]:
         for value in [getattr(module, name) for name in module.__all__]:
             members = vars(value) if inspect.isclass(value) else ()

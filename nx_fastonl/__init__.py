@@ -35,6 +35,7 @@ __all__, __getattr__, __dir__ = lazy_names(
         "datasets": "datasets",
         "experiments": "experiments",
         "plotting": "plotting",
+        "sklearn": "sklearn",
         "__version__": "_lib.version",
     },
 )

@@ -1,6 +1,7 @@
 from nx_fastonl import datasets as datasets
 from nx_fastonl import experiments as experiments
 from nx_fastonl import plotting as plotting
+from nx_fastonl import sklearn as sklearn
 from nx_fastonl._lib.version import __version__ as __version__
 from nx_fastonl.batch.jobs import Shard as Shard
 from nx_fastonl.batch.jobs import shards as shards
@@ -62,4 +63,5 @@ __all__ = [
     "regret_bound",
     "replay",
     "shards",
+    "sklearn",
 ]

@@ -22,6 +22,7 @@ LAYERS = (
     "nxapi",
     "datasets",
     "plotting",
+    "sklearn",
     "experiments",
     "__init__",
     "cli",

@@ -16,7 +16,7 @@ MODULES = [
     for suffix in ("py", "pyx")
     for path in sorted(PACKAGE.rglob(f"*.{suffix}"))
 ]
-PUBLIC_FOLDERS = ("datasets", "experiments", "plotting")
+PUBLIC_FOLDERS = ("datasets", "experiments", "plotting", "sklearn")
 
 
 def run(*arguments):

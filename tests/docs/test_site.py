@@ -18,7 +18,7 @@ pytestmark = pytest.mark.skipif(not SITE, reason="the site is tested by `make do
 
 DESKTOP = {"width": 1400, "height": 900}
 PHONE = {"width": 375, "height": 812}
-MODULES = ("datasets", "experiments", "plotting")
+MODULES = ("datasets", "experiments", "plotting", "sklearn")
 # By how much the page, or the article in it, which scrolls by itself, is wider than the window.
 HIDDEN_WIDTH = """() => Math.max(
     ...[document.documentElement, ...document.querySelectorAll(".bd-article-container")]

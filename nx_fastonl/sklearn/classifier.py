@@ -1,0 +1,495 @@
+"""NodeClassifier: the labels of a graph's nodes, as scikit-learn asks for them."""
+
+from __future__ import annotations
+
+import copy
+from functools import cached_property
+from typing import Any, Literal
+
+import networkx as nx
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from scipy import sparse
+
+from nx_fastonl.graph.base import ChangingGraph
+from nx_fastonl.graph.convert import as_csr_graph
+from nx_fastonl.graph.csr import CSRGraph
+from nx_fastonl.graph.rows import Rows, rows_from_edges
+from nx_fastonl.labeling.labeler import OnlineNodeLabeler
+
+try:
+    from sklearn.base import BaseEstimator, ClassifierMixin
+    from sklearn.metrics import accuracy_score
+    from sklearn.utils.validation import check_is_fitted, validate_data
+except ImportError as error:
+    raise ImportError("NodeClassifier needs scikit-learn 1.6 or newer: pip install -U scikit-learn") from error
+
+from nx_fastonl.sklearn.targets import classes_and_codes, codes_among, labels_of
+
+__all__ = ["NodeClassifier"]
+
+METHODS = ("adaptive", "fastonl")
+# The formats of scipy that scikit-learn checks for NaN without a copy.
+FORMATS = ("csr", "csc", "coo")
+# Weights in both directions that differ by at most this fraction are the same, computed twice in single precision.
+ASYMMETRY = 1e-5
+
+
+class NodeClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  # scikit-learn has no types
+    """Labels of a graph's nodes from those of others: a classifier of scikit-learn whose X is an adjacency matrix.
+
+    In `fit`, row i of X has the weights of the edges of node i, and ``y[i]`` is its label, or -1 where that is not
+    known, as for ``LabelSpreading``. Then there are two ways to go on. `transduction_` has the labels of all these
+    nodes. And `predict` takes rows of further nodes, each with the weights of its edges to the nodes of `fit`.
+
+    The tag ``pairwise`` is set, so `cross_val_score`, `GridSearchCV` and the like cut rows and columns: they hold nodes
+    out of the graph, and then ask for them by their edges to those that were left in.
+
+    Parameters
+    ----------
+    method : {"adaptive", "fastonl"}, default "adaptive"
+        See `OnlineNodeLabeler`. The probabilities of ``"adaptive"`` are calibrated.
+    kernel : str, optional
+        Which nodes count as similar: see `kernel_column`. By default ``"normalized-laplacian"``.
+    smoothness : float, optional
+        The smaller, the further labels reach: see `OnlineNodeLabeler`. By default as there.
+    epsilon : float, optional
+        The smaller, the more accurate and the slower: see `OnlineNodeLabeler`. By default as there. With
+        ``"adaptive"``, it matters for `partial_fit` only.
+    direction : {"use", "ignore"}, default "use"
+        For an X that is not symmetric, where ``X[i, j]`` is the weight of an arc from i to j. ``"use"`` is for
+        ``"adaptive"``, which tells arcs out from arcs in. ``"ignore"`` learns on X + X^T, with both methods.
+
+    Attributes
+    ----------
+    classes_ : numpy.ndarray
+        The labels, in order.
+    labeler_ : OnlineNodeLabeler
+        The model behind it, for all that scikit-learn has no word for: sets of labels, certificates, which labels are
+        joined to which. Its nodes are the numbers of the rows, or the nodes of the graph that X was.
+    n_features_in_ : int
+        The number of nodes of `fit`.
+    feature_names_in_ : numpy.ndarray
+        The columns of X, if that was a DataFrame with texts as columns.
+
+    Raises
+    ------
+    ImportError
+        If scikit-learn is not installed, or older than 1.6.
+
+    See Also
+    --------
+    OnlineNodeLabeler : The same with a graph and names of nodes, one label at a time.
+
+    Notes
+    -----
+    If X in `predict` is the very matrix of `fit`, its rows are the nodes of `fit`: known labels are kept, as in
+    `transduction_`. In any other X, or a part of that one, each row is a node that joins the graph, whatever other rows
+    there are. The nodes of the graph do not see it. So a prediction takes time in proportion to the edges of the node,
+    and changes nothing. Building the graph anew with this node would give nearly the same.
+
+    A node that no label reaches is predicted to have the most frequent label.
+
+    Examples
+    --------
+    >>> import networkx as nx
+    >>> import numpy as np
+    >>> from nx_fastonl.sklearn import NodeClassifier
+    >>> G = nx.karate_club_graph()
+    >>> X = nx.to_scipy_sparse_array(G)
+    >>> clubs = np.array([club == "Officer" for _, club in G.nodes(data="club")], dtype=int)
+    >>> y = np.where(np.isin(np.arange(34), [0, 1, 32, 33]), clubs, -1)
+    >>> classifier = NodeClassifier().fit(X, y)
+    >>> int((classifier.transduction_ == clubs).sum())
+    33
+
+    A member who joins, and knows members 0 and 7:
+
+    >>> new = np.zeros((1, 34))
+    >>> new[0, [0, 7]] = 1
+    >>> classifier.predict(new)
+    array([0])
+    """
+
+    classes_: NDArray[Any]
+    labeler_: OnlineNodeLabeler
+    n_features_in_: int
+    feature_names_in_: NDArray[Any]
+
+    def __init__(
+        self,
+        method: Literal["adaptive", "fastonl"] = "adaptive",
+        *,
+        kernel: str | None = None,
+        smoothness: float | None = None,
+        epsilon: float | None = None,
+        direction: Literal["use", "ignore"] = "use",
+    ) -> None:
+        self.method = method
+        self.kernel = kernel
+        self.smoothness = smoothness
+        self.epsilon = epsilon
+        self.direction = direction
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.pairwise = tags.input_tags.positive_only = tags.input_tags.sparse = True
+        return tags
+
+    def fit(self, X: Any, y: ArrayLike) -> NodeClassifier:
+        """Learn the labels that are known of the nodes of a graph.
+
+        Parameters
+        ----------
+        X : array_like or scipy sparse array of shape (n, n)
+            The weights of edges, not negative, 0 where there is none. Also a CSRGraph, in memory or opened from disk, a
+            DynamicGraph or an ``nx.Graph``; the order of its nodes is that of `y`.
+        y : array_like of shape (n,)
+            Labels: whole numbers or texts; -1, None or NaN where a label is not known.
+
+        Returns
+        -------
+        NodeClassifier
+            This classifier.
+
+        Raises
+        ------
+        ValueError
+            If X is not square, or has a weight that is negative, infinite or not a number, if `y` has another length or
+            no label at all, or if a parameter is out of range.
+        TypeError
+            If the labels cannot be put in order.
+        networkx.NetworkXNotImplemented
+            If X is not symmetric, and ``method="fastonl"`` is to use its arrows.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> from nx_fastonl.sklearn import NodeClassifier
+        >>> path = np.diag([1, 1, 1], 1) + np.diag([1, 1, 1], -1)
+        >>> NodeClassifier().fit(path, ["a", None, None, "b"]).transduction_
+        array(['a', 'a', 'b', 'b'], dtype=object)
+        """
+        fitted = copy.copy(self)  # so that nothing changes if this raises
+        graph = fitted._fitted_graph(X)
+        labels, known = labels_of(y, len(graph), "NodeClassifier")
+        _check_some_known(known)
+        classes, codes = classes_and_codes(labels[known])
+        labeler = self._labeler(graph, classes)
+        labeler.fit(_pairs(graph, known, classes, codes))
+        fitted._take(graph, labeler, classes)
+        self.__dict__ = fitted.__dict__
+        return self
+
+    def partial_fit(self, X: Any, y: ArrayLike, classes: ArrayLike | None = None) -> NodeClassifier:
+        """Learn more labels of the same nodes, as they become known.
+
+        Labels are learned as a stream is, in the order of the nodes: see `OnlineNodeLabeler.learn_many`. That is faster
+        than `fit`, and less accurate with few labels.
+
+        Parameters
+        ----------
+        X : array_like or scipy sparse array of shape (n, n)
+            As in `fit`; in later calls the same.
+        y : array_like of shape (n,)
+            As in `fit`. Where a label was learned before and `y` has none, it is kept; another one takes its place.
+        classes : array_like, optional
+            All possible labels, in the first call. By default those in `y`.
+
+        Returns
+        -------
+        NodeClassifier
+            This classifier.
+
+        Raises
+        ------
+        TypeError, ValueError
+            As `fit`; if a label is not one of the classes; if a later X is another graph, or later `classes` others.
+            Nothing is learned then.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> from nx_fastonl.sklearn import NodeClassifier
+        >>> path = np.diag([1, 1, 1], 1) + np.diag([1, 1, 1], -1)
+        >>> classifier = NodeClassifier().partial_fit(path, [0, -1, -1, -1], classes=[0, 1])
+        >>> classifier.partial_fit(path, [-1, -1, -1, 1]).transduction_
+        array([0, 0, 1, 1])
+        """
+        is_first = not hasattr(self, "labeler_")
+        if not is_first and self._rows_of(X) is not None:
+            raise ValueError("partial_fit learns more labels of the graph that it began with, and X is another one")
+        fitted = copy.copy(self)
+        graph = fitted._fitted_graph(X) if is_first else self._graph
+        labels, known = labels_of(y, len(graph), "NodeClassifier")
+        given = self._given_classes(labels[known], classes, is_first=is_first)
+        codes = codes_among(labels[known], given)
+        labeler = self._labeler(graph, given) if is_first else self.labeler_
+        pairs = _pairs(graph, known, given, codes)
+        before = labeler.labels
+        labeler.learn_many([(node, label) for node, label in pairs if node not in before])
+        for node, label in pairs:
+            if node in before and before[node] != label:
+                labeler.learn_one(node, label, overwrite=True)
+        fitted._take(graph, labeler, given)
+        self.__dict__ = fitted.__dict__
+        return self
+
+    def _given_classes(self, known: NDArray[Any], classes: ArrayLike | None, *, is_first: bool) -> NDArray[Any]:
+        """All possible labels, which only the first call decides."""
+        if classes is not None:
+            found = classes_and_codes(np.asarray(classes))[0]
+            if not is_first and not np.array_equal(found, self.classes_):
+                raise ValueError(f"classes were {self.classes_.tolist()} in the first call, got {found.tolist()}")
+            return found
+        if not is_first:
+            return self.classes_
+        _check_some_known(np.ones(len(known), dtype=bool))
+        return classes_and_codes(known)[0]
+
+    def predict(self, X: Any) -> NDArray[Any]:
+        """The labels of nodes that join the graph, or of its own.
+
+        Parameters
+        ----------
+        X : array_like or scipy sparse array of shape (m, n)
+            For each node the weights of its edges to the n nodes of `fit`; of its arcs out, if the X of `fit` was not
+            symmetric. Or the very X of `fit`: see the notes of the class.
+
+        Returns
+        -------
+        numpy.ndarray of shape (m,)
+
+        Raises
+        ------
+        sklearn.exceptions.NotFittedError
+            Before `fit`.
+        ValueError
+            If X has another number of columns, or a weight that is negative, infinite or not a number.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> from nx_fastonl.sklearn import NodeClassifier
+        >>> path = np.diag([1, 1, 1], 1) + np.diag([1, 1, 1], -1)
+        >>> classifier = NodeClassifier().fit(path, [0, -1, -1, 1])
+        >>> classifier.predict([[1, 1, 0, 0], [0, 0, 0, 2.5]])
+        array([0, 1])
+        >>> classifier.predict(path)
+        array([0, 0, 1, 1])
+        """
+        check_is_fitted(self)
+        rows = self._rows_of(X)
+        if rows is None:
+            return self._labels_of_all()
+        return self._as_array(self.labeler_._forecast_joining(rows)[0])
+
+    def predict_proba(self, X: Any) -> NDArray[np.float64]:
+        """The probabilities of the labels of nodes that join the graph, or of its own.
+
+        They are calibrated with ``method="adaptive"``; those of ``"fastonl"`` are made for its regret bound, and are
+        flatter. A label that is known has probability 1.
+
+        Parameters
+        ----------
+        X : array_like or scipy sparse array of shape (m, n)
+            As in `predict`.
+
+        Returns
+        -------
+        numpy.ndarray of shape (m, k)
+            Column j belongs to ``classes_[j]``.
+
+        Raises
+        ------
+        sklearn.exceptions.NotFittedError, ValueError
+            As `predict`.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> from nx_fastonl.sklearn import NodeClassifier
+        >>> path = np.diag([1, 1, 1], 1) + np.diag([1, 1, 1], -1)
+        >>> NodeClassifier().fit(path, [0, -1, -1, 1]).predict_proba(path).round(2).tolist()
+        [[1.0, 0.0], [0.76, 0.24], [0.24, 0.76], [0.0, 1.0]]
+        """
+        check_is_fitted(self)
+        rows = self._rows_of(X)
+        if rows is not None:
+            return self.labeler_._forecast_joining(rows)[1]
+        known, unknown, codes = self._known_and_unknown()
+        probabilities = np.zeros((len(self._graph), len(self.classes_)))
+        probabilities[known, codes] = 1.0
+        probabilities[unknown] = self.labeler_.predict_proba_many(self._names(unknown))
+        return probabilities
+
+    def score(self, X: Any, y: ArrayLike, sample_weight: ArrayLike | None = None) -> float:
+        """The fraction of the labels that are known which is predicted right.
+
+        Parameters
+        ----------
+        X : array_like or scipy sparse array of shape (m, n)
+            As in `predict`.
+        y : array_like of shape (m,)
+            As in `fit`. Nodes without a label do not count.
+        sample_weight : array_like of shape (m,), optional
+            How much each node counts.
+
+        Returns
+        -------
+        float
+
+        Raises
+        ------
+        sklearn.exceptions.NotFittedError, ValueError
+            As `predict`, and if `y` has another length or no label at all.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> from nx_fastonl.sklearn import NodeClassifier
+        >>> path = np.diag([1, 1, 1], 1) + np.diag([1, 1, 1], -1)
+        >>> classifier = NodeClassifier().fit(path, [0, -1, -1, 1])
+        >>> classifier.score([[1, 1, 0, 0], [0, 0, 0, 2.5], [1, 0, 0, 0]], [0, 0, -1])
+        0.5
+        """
+        predicted = self.predict(X)
+        labels, known = labels_of(y, len(predicted), "NodeClassifier")
+        _check_some_known(known)
+        weights = None if sample_weight is None else np.asarray(sample_weight)[known]
+        truth = labels[known].astype(predicted.dtype, copy=False) if labels.dtype.kind == "O" else labels[known]
+        return float(accuracy_score(truth, predicted[known], sample_weight=weights))
+
+    @cached_property
+    def transduction_(self) -> NDArray[Any]:
+        """The label of each node of `fit`: as it was given or, where it was not known, as it is predicted.
+
+        Computed when it is first asked for.
+        """
+        check_is_fitted(self)
+        return self._labels_of_all()
+
+    def _labels_of_all(self) -> NDArray[Any]:
+        known, unknown, codes = self._known_and_unknown()
+        found = np.empty(len(self._graph), dtype=self.classes_.dtype)
+        found[known] = self.classes_[codes]
+        found[unknown] = self._as_array(self.labeler_.predict_many(self._names(unknown)))
+        return found
+
+    def _known_and_unknown(self) -> tuple[NDArray[np.intp], NDArray[np.intp], NDArray[np.intp]]:
+        """The rows of the nodes whose label was learned, those of the others, and the codes of the labels learned."""
+        learned = self.labeler_.labels
+        known = np.array(self._graph.rows_of(learned), dtype=np.intp)
+        is_known = np.zeros(len(self._graph), dtype=bool)
+        is_known[known] = True
+        return known, np.flatnonzero(~is_known), self._codes(list(learned.values()))
+
+    def _names(self, rows: NDArray[np.intp]) -> list[Any]:
+        return [self._graph.nodes[u] for u in rows.tolist()]
+
+    def _codes(self, labels: list[Any]) -> NDArray[np.intp]:
+        code_of = {label: code for code, label in enumerate(self.classes_.tolist())}
+        return np.array([code_of[label] for label in labels], dtype=np.intp)
+
+    def _as_array(self, labels: list[Any]) -> NDArray[Any]:
+        return np.asarray(self.classes_[self._codes(labels)])
+
+    def _labeler(self, graph: CSRGraph, classes: NDArray[Any]) -> OnlineNodeLabeler:
+        if self.method not in METHODS:
+            raise ValueError(f'method must be "adaptive" or "fastonl", got {self.method!r}')
+        return OnlineNodeLabeler(
+            graph,
+            classes.tolist(),
+            kernel=self.kernel,
+            smoothness=self.smoothness,
+            method=self.method,
+            direction=self.direction,
+            epsilon=self.epsilon,
+        )
+
+    def _take(self, graph: CSRGraph, labeler: OnlineNodeLabeler, classes: NDArray[Any]) -> None:
+        self.__dict__.pop("transduction_", None)
+        self._graph, self.labeler_, self.classes_ = graph, labeler, classes
+
+    def _fitted_graph(self, X: Any) -> CSRGraph:
+        """The graph that X is."""
+        if _is_graph(X):
+            graph = as_csr_graph(X)
+            self.__dict__.pop("feature_names_in_", None)
+            self.n_features_in_ = len(graph)
+            return graph
+        X = validate_data(self, X, accept_sparse=FORMATS)
+        if X.shape[0] != X.shape[1]:
+            raise ValueError(f"X must be a square matrix, the adjacency of a graph, got shape {X.shape}")
+        return _graph_of(_checked_weights(X))
+
+    def _rows_of(self, X: Any) -> Rows | None:
+        """The rows of nodes that join; None if X is the graph of `fit`."""
+        graph = self._graph
+        if _is_graph(X):
+            if not _are_equal(as_csr_graph(X), graph):
+                raise ValueError("X is another graph than that of fit; nodes that join it are rows of a matrix")
+            return None
+        X = _checked_weights(validate_data(self, X, accept_sparse=FORMATS, reset=False))
+        m, n = X.shape
+        if m == n and _are_equal(_graph_of(X), graph):
+            return None
+        entries: Any = sparse.coo_array(X)
+        sources, targets = entries.coords
+        rows = rows_from_edges(sources, targets, entries.data, max(m, n), directed=True)
+        return rows._replace(indptr=rows.indptr[: m + 1])
+
+
+def _is_graph(X: Any) -> bool:
+    return isinstance(X, CSRGraph | ChangingGraph | nx.Graph)
+
+
+def _check_some_known(known: NDArray[np.bool_]) -> None:
+    if not known.any():
+        raise ValueError("y has no label at all, only -1, None or NaN, which mean that a label is not known")
+
+
+def _checked_weights(X: Any) -> Any:
+    """The matrix, without negative weights."""
+    if X.dtype.kind in "if" and X.size and X.min() < 0:
+        u, v = (int(end[0]) for end in (X < 0).nonzero())
+        weight = sparse.csr_array(X)[u, v]
+        raise ValueError(
+            f"Negative values in data passed to NodeClassifier: the edge ({u}, {v}) has weight {weight:g}, and weights "
+            "say how much two nodes have in common"
+        )
+    return X
+
+
+def _graph_of(X: Any) -> CSRGraph:
+    """The graph of a square matrix: undirected if that is symmetric but for rounding, as matrices of kernels are."""
+    A = sparse.csr_array(X)
+    graph = CSRGraph.from_scipy(A)
+    if not graph.is_directed():
+        return graph
+    A = graph.to_scipy()
+    if (abs(A - A.T) > ASYMMETRY * A).nnz == 0:
+        return CSRGraph.from_scipy(0.5 * (A + A.T))
+    return graph
+
+
+def _are_equal(one: CSRGraph, other: CSRGraph) -> bool:
+    """Whether both graphs list the same neighbours in the same order, with the same weights."""
+    if one is other:
+        return True
+    if len(one) != len(other) or len(one.indices) != len(other.indices) or one.is_directed() != other.is_directed():
+        return False
+    if not (np.array_equal(one.indptr, other.indptr) and np.array_equal(one.indices, other.indices)):
+        return False
+    if one.weights is None or other.weights is None:
+        return one.weights is other.weights
+    return np.array_equal(one.weights, other.weights)
+
+
+def _pairs(
+    graph: CSRGraph, known: NDArray[np.bool_], classes: NDArray[Any], codes: NDArray[np.intp]
+) -> list[tuple[Any, Any]]:
+    """The nodes whose label is known, with their labels."""
+    labels = classes.tolist()
+    rows = np.flatnonzero(known).tolist()
+    return [(graph.nodes[u], labels[code]) for u, code in zip(rows, codes.tolist(), strict=True)]

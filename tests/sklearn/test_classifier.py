@@ -1,0 +1,358 @@
+import pickle
+import subprocess
+import sys
+
+import networkx as nx
+import numpy as np
+import pandas as pd
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from numpy.testing import assert_allclose
+from scipy import sparse
+from sklearn.base import clone
+from sklearn.datasets import load_digits
+from sklearn.exceptions import NotFittedError
+from sklearn.metrics.pairwise import rbf_kernel
+from sklearn.model_selection import GridSearchCV, StratifiedKFold, cross_val_predict, cross_val_score
+from sklearn.neighbors import KNeighborsTransformer
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import FunctionTransformer
+
+import nx_fastonl as fo
+from nx_fastonl.sklearn import NodeClassifier
+from tests import oracles
+from tests.strategies import small_graphs
+
+FOLDS = StratifiedKFold(3, shuffle=True, random_state=0)
+PATH = sparse.csr_array(np.diag([1.0, 1.0, 1.0], 1) + np.diag([1.0, 1.0, 1.0], -1))
+
+
+@pytest.fixture(scope="module")
+def digits():
+    """The graph of the digits as a matrix, and their labels."""
+    data = fo.datasets.load_digits_graph()
+    graph = fo.CSRGraph.from_networkx(data.graph) if isinstance(data.graph, nx.Graph) else data.graph
+    return graph.to_scipy(), np.array([data.labels[node] for node in graph])
+
+
+def hidden(y, fraction, seed=0):
+    """Labels of which only a fraction is known."""
+    return np.where(np.random.default_rng(seed).random(len(y)) < fraction, y, -1)
+
+
+@settings(max_examples=60, deadline=None)
+@given(st.data(), st.booleans(), st.sampled_from(["adaptive", "fastonl"]))
+def test_the_nodes_of_fit_have_their_labels_or_those_of_the_labeler(data, directed, method):
+    G = data.draw(small_graphs(directed=directed))
+    A = sparse.csr_array(oracles.adjacency(G))
+    y = np.array([data.draw(st.integers(-1, 2)) for _ in G])
+    y[0] = data.draw(st.integers(0, 2))
+    classifier = NodeClassifier(method, direction="ignore").fit(A, y)
+    labeler = fo.OnlineNodeLabeler(A, np.unique(y[y >= 0]).tolist(), method=method, direction="ignore").fit(y)
+    expected = np.where(y >= 0, y, labeler.predict_many())
+    assert classifier.transduction_.tolist() == classifier.predict(A).tolist() == expected.tolist()
+    probabilities = classifier.predict_proba(A.toarray())
+    assert_allclose(probabilities[y < 0], labeler.predict_proba_many(np.flatnonzero(y < 0).tolist()))
+    assert (probabilities[y >= 0] == (y[y >= 0, None] == classifier.classes_)).all()
+    assert classifier.score(A, np.where(y >= 0, y, -1)) == 1.0
+
+
+@pytest.mark.parametrize("method", ["adaptive", "fastonl"])
+@pytest.mark.parametrize("fraction", [1.0, 0.1])
+def test_a_node_that_joins_gets_the_label_that_a_graph_with_it_gives(digits, method, fraction):
+    """The graph is built anew for each, and all is learned anew."""
+    A, y = digits
+    n, new = 1200, range(1200, 1220)
+    known = hidden(y[:n], fraction)
+    classifier = NodeClassifier(method).fit(A[:n][:, :n], known)
+    rows = A[list(new)][:, :n]
+    same = 0
+    for u, found in zip(new, classifier.predict_proba(rows), strict=True):
+        both = [*range(n), u]
+        labeler = fo.OnlineNodeLabeler(A[both][:, both], range(10), method=method).fit(np.append(known, -1))
+        expected = labeler.predict_proba_many([n])[0]
+        same += found.argmax() == expected.argmax()
+        if method == "adaptive":
+            assert_allclose(found, expected, atol=0.1)
+    assert same == len(new)
+
+
+def test_cross_validation_holds_nodes_out_of_the_graph(digits):
+    A, y = digits
+
+    scores = cross_val_score(NodeClassifier(), A, y, cv=FOLDS)
+    expected = []
+    for train, test in FOLDS.split(A, y):
+        classifier = NodeClassifier().fit(A[train][:, train], y[train])
+        expected.append((classifier.predict(A[test][:, train]) == y[test]).mean())
+    assert scores.tolist() == expected
+    assert scores.min() > 0.97
+    assert cross_val_predict(NodeClassifier(), A, y, cv=FOLDS, method="predict_proba").shape == (len(y), 10)
+
+
+def test_grid_search_and_dense_kernels(digits):
+    A, y = digits
+    search = GridSearchCV(
+        NodeClassifier(), {"method": ["adaptive", "fastonl"], "smoothness": [None, 0.15]}, cv=FOLDS, error_score="raise"
+    ).fit(A, y)
+    assert search.best_score_ > 0.95
+    assert search.predict(A).tolist() == y.tolist()
+    few = np.arange(300)
+    X = load_digits().data[few] / 16.0
+    assert cross_val_score(NodeClassifier(), rbf_kernel(X, gamma=0.3), y[few], cv=3, error_score="raise").min() > 0.85
+
+
+@pytest.mark.parametrize("direction", ["use", "ignore"])
+def test_features_become_a_graph_in_a_pipeline(direction):
+    X, y = load_digits(return_X_y=True)
+    train, test = np.arange(0, 1500), np.arange(1500, len(y))
+    pipeline = make_pipeline(
+        KNeighborsTransformer(n_neighbors=10, mode="connectivity"), NodeClassifier(direction=direction)
+    )
+    known = hidden(y[train], 0.1)
+    pipeline.fit(X[train], known)
+    assert pipeline.score(X[test], y[test]) > 0.9
+    assert (pipeline[-1].transduction_ == y[train])[known < 0].mean() > 0.95
+    assert pipeline.predict(X[train]).tolist() == pipeline[-1].transduction_.tolist()
+    assert cross_val_score(pipeline, X, y, cv=3, error_score="raise").mean() > 0.95
+
+
+def test_a_graph_that_a_pipeline_scales():
+    pipeline = make_pipeline(FunctionTransformer(lambda X: X * 3.0, accept_sparse=True), NodeClassifier())
+    assert pipeline.fit(PATH, [0, -1, -1, 1]).predict(PATH).tolist() == [0, 0, 1, 1]
+
+
+@pytest.mark.parametrize("method", ["adaptive", "fastonl"])
+def test_clones_and_pickles(digits, method):
+    A, y = digits
+    classifier = NodeClassifier(method, smoothness=0.2, epsilon=1e-4).fit(A, hidden(y, 0.1))
+    other = clone(classifier)
+    assert other.get_params() == classifier.get_params()
+    with pytest.raises(NotFittedError):
+        other.predict(A)
+    assert not hasattr(other, "transduction_")
+    again = pickle.loads(pickle.dumps(classifier))
+    assert (again.predict(A) == classifier.transduction_).all()
+    assert (again.predict_proba(A[:50]) == classifier.predict_proba(A[:50])).all()
+    assert clone(classifier).set_params(method="adaptive").fit(A, y).method == "adaptive"
+
+
+def test_a_graph_on_disk(digits, tmp_path):
+    A, y = digits
+    fo.CSRGraph.from_scipy(A).save(tmp_path / "digits")
+    graph, known = fo.CSRGraph.open(tmp_path / "digits"), hidden(y, 0.1)
+    classifier, expected = NodeClassifier().fit(graph, known), NodeClassifier().fit(A, known)
+    for X in (graph, A, fo.CSRGraph.open(tmp_path / "digits")):
+        assert (classifier.predict(X) == expected.transduction_).all()
+    assert classifier.n_features_in_ == len(y)
+    assert (classifier.predict(A[:20]) == expected.predict(A[:20])).all()
+    assert len(pickle.dumps(classifier)) < len(pickle.dumps(expected))
+    with pytest.raises(ValueError, match="X is another graph than that of fit"):
+        classifier.predict(fo.CSRGraph.from_scipy(2.0 * A))
+
+
+def test_graphs_with_names():
+    G = nx.Graph([("ann", "bob"), ("bob", "cid"), ("cid", "dee")])
+    for X in (G, fo.CSRGraph.from_networkx(G), fo.DynamicGraph(G)):
+        classifier = NodeClassifier().fit(X, ["red", None, None, "blue"])
+        assert classifier.predict(X).tolist() == ["red", "red", "blue", "blue"]
+        assert classifier.predict([[2, 0, 0, 0]]).tolist() == ["red"]
+        assert classifier.labeler_.predict_one("cid") == "blue"
+        assert not hasattr(classifier, "feature_names_in_")
+
+
+def test_data_frames_name_their_columns():
+    X = pd.DataFrame(PATH.toarray(), columns=list("abcd"))
+    classifier = NodeClassifier().fit(X, [0, -1, -1, 1])
+    assert classifier.feature_names_in_.tolist() == list("abcd")
+    assert classifier.predict(X).tolist() == [0, 0, 1, 1]
+    with pytest.raises(ValueError, match="feature names"):
+        classifier.predict(X[list("dcba")])
+
+
+@pytest.mark.parametrize(
+    "y",
+    [
+        [5, -1, -1, 7],
+        [5.0, np.nan, -1.0, 7.0],
+        [5, None, -1, 7],
+        np.array([5, -1, None, 7], dtype=object),
+        pd.Series([5, None, None, 7], dtype="Int64"),
+        np.array([5, -1, -1, 7], dtype=np.int8),
+    ],
+    ids=["ints", "floats", "ints and None", "objects", "pandas", "int8"],
+)
+def test_unknown_labels(y):
+    assert NodeClassifier().fit(PATH, y).transduction_.tolist() == [5, 5, 7, 7]
+
+
+@pytest.mark.parametrize(
+    "y",
+    [
+        ["u", None, -1, "v"],
+        np.array(["u", None, np.nan, "v"], dtype=object),
+        pd.Series(["u", None, None, "v"]),
+        pd.Series(["u", None, None, "v"], dtype="category"),
+    ],
+    ids=["list", "objects", "pandas", "category"],
+)
+def test_unknown_texts(y):
+    classifier = NodeClassifier().fit(PATH, y)
+    assert classifier.transduction_.tolist() == ["u", "u", "v", "v"]
+    assert classifier.score(PATH, y) == 1.0
+    assert classifier.score(PATH, np.array(["u", "v", "v", "v"])) == 0.75
+
+
+def test_true_and_false_are_labels():
+    assert NodeClassifier().fit(PATH, [True, True, False, False]).predict([[1, 1, 0, 0]]).tolist() == [True]
+
+
+@pytest.mark.parametrize("method", ["adaptive", "fastonl"])
+def test_nodes_that_no_label_reaches_get_the_most_frequent_one(method):
+    """They are class 0 elsewhere."""
+    X = sparse.block_diag([np.ones((3, 3)), np.ones((2, 2)), np.zeros((1, 1))], format="csr")
+    classifier = NodeClassifier(method).fit(X, [1, 1, 0, -1, -1, -1])
+    assert classifier.transduction_.tolist() == [1, 1, 0, 1, 1, 1]
+    assert classifier.predict([[0, 0, 0, 1, 1, 0], [0] * 6]).tolist() == [1, 1]
+    if method == "adaptive":
+        shares = [2 / 5, 3 / 5]  # each label counts once more than it was seen
+        assert_allclose(classifier.predict_proba([[0, 0, 0, 1, 1, 0], [0] * 6]), [shares] * 2)
+
+
+def test_one_label_is_enough():
+    classifier = NodeClassifier().fit(PATH, [4, -1, -1, -1])
+    assert classifier.transduction_.tolist() == [4] * 4
+    assert classifier.predict_proba(PATH).tolist() == [[1.0]] * 4
+
+
+def test_a_matrix_that_rounding_made_asymmetric_is_symmetric():
+    X = rbf_kernel(load_digits().data[:40].astype(np.float32) / 16.0)
+    skewed = X * (1.0 + 1e-7 * np.random.default_rng(0).random(X.shape))
+    y = hidden(load_digits().target[:40], 0.5)
+    for method in ("adaptive", "fastonl"):
+        classifier = NodeClassifier(method).fit(skewed, y)
+        assert not classifier.labeler_.graph.is_directed()
+        assert (classifier.predict(skewed) == NodeClassifier(method).fit(X, y).transduction_).all()
+        assert (classifier.predict(skewed) == classifier.transduction_).all()
+
+
+def test_arrows_are_used_or_ignored():
+    arcs = sparse.csr_array(np.diag([1.0, 1.0, 1.0], 1))
+    y = [0, -1, -1, 1]
+    assert "vote out" in NodeClassifier().fit(arcs, y).labeler_.weights
+    with pytest.raises(nx.NetworkXNotImplemented, match='direction="ignore"'):
+        NodeClassifier("fastonl").fit(arcs, y)
+    ignored = NodeClassifier("fastonl", direction="ignore").fit(arcs, y)
+    assert ignored.transduction_.tolist() == ignored.predict(arcs).tolist() == [0, 0, 1, 1]
+
+
+def test_labels_that_become_known_later(digits):
+    A, y = digits
+    first, second = hidden(y, 0.1, 1), hidden(y, 0.1, 2)
+    classifier = NodeClassifier().partial_fit(A, first, classes=range(10))
+    assert (classifier.transduction_ == y).mean() > 0.9
+    classifier.partial_fit(A, second)
+    both = np.where(second >= 0, second, first)
+    expected = fo.OnlineNodeLabeler(A, range(10)).learn_many(first)
+    expected.learn_many(np.where(first >= 0, -1, second))
+    assert (classifier.transduction_ == np.where(both >= 0, both, expected.predict_many())).all()
+    node = int(np.flatnonzero(first >= 0)[0])
+    corrected = np.full(len(y), -1)
+    corrected[node] = (y[node] + 1) % 10
+    assert classifier.partial_fit(A, corrected).transduction_[node] == corrected[node]
+    assert classifier.fit(A, first).labeler_.n_learned == (first >= 0).sum()
+
+
+def test_partial_fit_refuses_other_graphs_and_new_labels():
+    classifier = NodeClassifier().partial_fit(PATH, [0, -1, -1, 1])
+    with pytest.raises(ValueError, match=r"label 2 of y is not one of the classes: \[0, 1\]"):
+        classifier.partial_fit(PATH, [-1, 2, -1, -1])
+    with pytest.raises(ValueError, match="X is another one"):
+        classifier.partial_fit(2.0 * PATH, [-1, 1, -1, -1])
+    with pytest.raises(ValueError, match="expecting 4 features"):
+        classifier.partial_fit(PATH[:3, :3], [-1, 1, -1])
+    with pytest.raises(ValueError, match=r"classes were \[0, 1\] in the first call, got \[0, 2\]"):
+        classifier.partial_fit(PATH, [-1, 1, -1, -1], classes=[0, 2])
+    assert classifier.labeler_.labels == {0: 0, 3: 1}
+    with pytest.raises(ValueError, match="no label at all"):
+        NodeClassifier().partial_fit(PATH, [-1] * 4)
+    none_yet = NodeClassifier().partial_fit(PATH, [-1] * 4, classes=["a", "b"])
+    assert none_yet.transduction_.tolist() == ["a"] * 4
+
+
+@pytest.mark.parametrize(
+    ("X", "y", "error", "message"),
+    [
+        (np.ones((3, 4)), [0, 1, 1], ValueError, r"square matrix, the adjacency of a graph, got shape \(3, 4\)"),
+        (np.diag([0.0, -2.0]), [0, 1], ValueError, r"edge \(1, 1\) has weight -2"),
+        (sparse.csr_array([[0.0, -0.5], [-0.5, 0.0]]), [0, 1], ValueError, r"edge \(0, 1\) has weight -0.5"),
+        (np.array([[0.0, np.nan], [np.nan, 0.0]]), [0, 1], ValueError, "contains NaN"),
+        (sparse.csr_array([[0.0, np.inf], [np.inf, 0.0]]), [0, 1], ValueError, "contains infinity"),
+        (PATH, [0, 1], ValueError, "for each of the 4 nodes of X in turn, got 2"),
+        (np.ones((5, 5)), [0, 1], ValueError, "for each of the 5 nodes"),
+        (PATH, [-1, -1, None, -1], ValueError, "y has no label at all"),
+        (PATH, None, ValueError, "requires y to be passed, but the target y is None"),
+        (PATH, [0.5, 1.5, 2.25, -1], ValueError, "Unknown label type"),
+        (PATH, [0, np.inf, 1, 1], ValueError, "infinity"),
+        (PATH, np.array(["a", "-1", "-1", "b"]), ValueError, 'holds texts, and "-1" among them'),
+        (PATH, ["a", 1, 2, "b"], TypeError, "cannot be ordered, they are of types int, str"),
+        (PATH, [[0, 1], [1, 0], [1, 1], [0, 0]], ValueError, "1d array"),
+        (np.zeros((0, 0)), [], ValueError, "minimum of 1 is required"),
+        ("a graph", [0], ValueError, "Expected 2D array"),
+        (1e300 * PATH, [0, -1, -1, 1], ValueError, r"edge \(0, 1\) has weight 1e\+300"),
+    ],
+)
+def test_bad_input_is_named_and_changes_nothing(X, y, error, message):
+    classifier = NodeClassifier().fit(PATH, [0, -1, -1, 1])
+    with pytest.raises(error, match=message):
+        classifier.fit(X, y)
+    assert classifier.labeler_.labels == {0: 0, 3: 1}
+    assert classifier.n_features_in_ == 4
+    new = NodeClassifier()
+    with pytest.raises(error, match=message):
+        new.fit(X, y)
+    assert set(vars(new)) == set(new.get_params())
+
+
+@pytest.mark.parametrize(
+    ("parameters", "message"),
+    [
+        ({"method": "relaxation"}, 'method must be "adaptive" or "fastonl", got \'relaxation\''),
+        ({"kernel": "rbf"}, "rbf"),
+        ({"smoothness": -1.0}, "smoothness"),
+        ({"epsilon": 0.0}, "epsilon"),
+        ({"direction": "in"}, 'direction must be "use" or "ignore"'),
+    ],
+)
+def test_bad_parameters_are_named_by_fit(parameters, message):
+    with pytest.raises(ValueError, match=message):
+        NodeClassifier(**parameters).fit(PATH, [0, -1, -1, 1])
+
+
+def test_bad_rows_are_named_by_predict():
+    classifier = NodeClassifier().fit(PATH, [0, -1, -1, 1])
+    with pytest.raises(ValueError, match="X has 3 features, but NodeClassifier is expecting 4"):
+        classifier.predict(np.ones((2, 3)))
+    with pytest.raises(ValueError, match=r"edge \(1, 2\) has weight -1"):
+        classifier.predict([[0, 0, 0, 0], [0, 0, -1, 0]])
+    with pytest.raises(ValueError, match="no label at all"):
+        classifier.score([[1, 0, 0, 0]], [-1])
+    with pytest.raises(ValueError, match="for each of the 1 nodes"):
+        classifier.score([[1, 0, 0, 0]], [1, 1])
+
+
+def test_weights_of_samples_count_in_scores():
+    classifier = NodeClassifier().fit(PATH, [0, -1, -1, 1])
+    assert classifier.score(PATH, [0, 1, -1, 1], sample_weight=[1.0, 2.0, 100.0, 1.0]) == 0.5
+
+
+def test_without_scikit_learn_it_is_named():
+    program = (
+        "import sys; sys.modules['sklearn'] = None\n"
+        "import nx_fastonl as fo; fo.sklearn\n"
+        "try: fo.sklearn.NodeClassifier\n"
+        "except ImportError as error: print(error)"
+    )
+    found = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True).stdout
+    assert found == "NodeClassifier needs scikit-learn 1.6 or newer: pip install -U scikit-learn\n"
