@@ -52,6 +52,7 @@ bench:  ## Compare with the peers on the graphs of ../shared/data; RECORD=--reco
 	python -m tests.benchmarks.bench_online fit $(RECORD)
 	python -m tests.benchmarks.bench_experiments adaptive $(RECORD)
 	python -m tests.benchmarks.bench_experiments few-labels $(RECORD)
+	python -m tests.benchmarks.bench_sklearn $(RECORD)
 	python -m tests.benchmarks.bench_experiments directed $(RECORD)
 	python -m tests.benchmarks.bench_experiments half-known $(RECORD)
 	python -m tests.benchmarks.bench_dynamic temporal $(RECORD)
