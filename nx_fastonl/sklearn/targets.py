@@ -10,7 +10,8 @@ from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import column_or_1d
 
 from nx_fastonl._lib.checks import shortened
-from nx_fastonl.labeling.labels import UNLABELLED, is_missing
+from nx_fastonl._lib.plain import is_missing
+from nx_fastonl.labeling.labels import UNLABELLED
 
 __all__ = ["classes_and_codes", "labels_of"]
 

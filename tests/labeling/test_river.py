@@ -5,10 +5,12 @@ import pickle
 
 import networkx as nx
 import pytest
-from river import base, evaluate, metrics
-from river.checks import clf, common
 
 import nx_fastonl as fo
+
+pytest.importorskip("river")
+from river import base, evaluate, metrics
+from river.checks import clf, common
 
 G = nx.karate_club_graph()
 CLUBS = nx.get_node_attributes(G, "club")
