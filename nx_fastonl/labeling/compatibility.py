@@ -95,7 +95,7 @@ class Compatibility:
     def to_frame(self, backend: Backend = "pandas") -> Any:
         """One row per pair of labels: label, neighbor, ratio, count.
 
-        Of a directed graph, nodes with `label` point to nodes with `neighbor`.
+        Of a directed graph, nodes with the label point to those of the neighbor.
 
         Parameters
         ----------
