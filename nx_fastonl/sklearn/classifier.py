@@ -42,19 +42,19 @@ class NodeClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  # s
     known, as for ``LabelSpreading``. Then there are two ways to go on. `transduction_` has the labels of all these
     nodes. And `predict` takes rows of further nodes, each with the weights of its edges to the nodes of `fit`.
 
-    The tag ``pairwise`` is set, so `cross_val_score`, `GridSearchCV` and the like cut rows and columns: they hold nodes
-    out of the graph, and then ask for them by their edges to those that were left in.
+    The tag ``pairwise`` is set, so ``cross_val_score``, ``GridSearchCV`` and the like cut rows and columns: they hold
+    nodes out of the graph, and then ask for them by their edges to those that were left in.
 
     Parameters
     ----------
     method : {"adaptive", "fastonl"}, default "adaptive"
-        See `OnlineNodeLabeler`. The probabilities of ``"adaptive"`` are calibrated.
+        See `nx_fastonl.OnlineNodeLabeler`. The probabilities of ``"adaptive"`` are calibrated.
     kernel : str, optional
-        Which nodes count as similar: see `kernel_column`. By default ``"normalized-laplacian"``.
+        Which nodes count as similar: see `nx_fastonl.kernel_column`. By default ``"normalized-laplacian"``.
     smoothness : float, optional
-        The smaller, the further labels reach: see `OnlineNodeLabeler`. By default as there.
+        The smaller, the further labels reach: see `nx_fastonl.OnlineNodeLabeler`. By default as there.
     epsilon : float, optional
-        The smaller, the more accurate and the slower: see `OnlineNodeLabeler`. By default as there. With
+        The smaller, the more accurate and the slower: see `nx_fastonl.OnlineNodeLabeler`. By default as there. With
         ``"adaptive"``, it matters for `partial_fit` only.
     direction : {"use", "ignore"}, default "use"
         For an X that is not symmetric, where ``X[i, j]`` is the weight of an arc from i to j. ``"use"`` is for
@@ -79,7 +79,7 @@ class NodeClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  # s
 
     See Also
     --------
-    OnlineNodeLabeler : The same with a graph and names of nodes, one label at a time.
+    nx_fastonl.OnlineNodeLabeler : The same with a graph and names of nodes, one label at a time.
 
     Notes
     -----
@@ -184,8 +184,8 @@ class NodeClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  # s
     def partial_fit(self, X: Any, y: ArrayLike, classes: ArrayLike | None = None) -> NodeClassifier:
         """Learn more labels of the same nodes, as they become known.
 
-        Labels are learned as a stream is, in the order of the nodes: see `OnlineNodeLabeler.learn_many`. That is faster
-        than `fit`, and less accurate with few labels.
+        Labels are learned as a stream is, in the order of the nodes: see
+        `nx_fastonl.OnlineNodeLabeler.learn_many`. That is faster than `fit`, and less accurate with few labels.
 
         Parameters
         ----------
