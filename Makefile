@@ -43,6 +43,7 @@ bench:  ## Compare with the peers on the graphs of ../shared/data; RECORD=--reco
 	python -m tests.benchmarks.bench_pagerank $(RECORD)
 	python -m tests.benchmarks.bench_rows $(RECORD)
 	python -m tests.benchmarks.bench_backend $(RECORD)
+	python -m tests.benchmarks.bench_laplacian $(RECORD)
 	python -m tests.benchmarks.bench_dynamic pagerank $(RECORD)
 	python -m tests.benchmarks.bench_files $(RECORD)
 	python -m tests.benchmarks.bench_online engine $(RECORD)

@@ -30,6 +30,8 @@ from nx_fastonl.push.fifo import fifo_push as fifo_push
 from nx_fastonl.push.matrix import ppr_matrix as ppr_matrix
 from nx_fastonl.push.pagerank import PageRankInfo as PageRankInfo
 from nx_fastonl.push.pagerank import personalized_pagerank_local as personalized_pagerank_local
+from nx_fastonl.push.resistance import ResistanceInfo as ResistanceInfo
+from nx_fastonl.push.resistance import effective_resistance as effective_resistance
 
 __all__ = [
     "Answer",
@@ -46,10 +48,12 @@ __all__ = [
     "PageRankInfo",
     "PushInfo",
     "Replay",
+    "ResistanceInfo",
     "SavedMatrix",
     "Shard",
     "__version__",
     "datasets",
+    "effective_resistance",
     "experiments",
     "fifo_push",
     "kernel_column",

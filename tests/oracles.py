@@ -8,6 +8,7 @@ import operator
 import re
 import zlib
 from collections import deque
+from fractions import Fraction
 
 import networkx as nx
 import numpy as np
@@ -540,3 +541,33 @@ def journal_of(content):
 
 def _le(number):
     return number.to_bytes(4, "little")
+
+
+def effective_resistances(G, weight="weight"):
+    """{(u, v): resistance} in fractions, exact whatever the weights: L with one node of each component grounded."""
+    W = {u: dict.fromkeys(G, Fraction(0)) for u in G}
+    for u, v, data in G.edges(data=True):
+        if u != v:
+            W[u][v] += Fraction(float(data.get(weight, 1))) if weight is not None else 1
+            W[v][u] = W[u][v]
+    resistances = {(u, v): 0.0 if u == v else math.inf for u in G for v in G}
+    for component in nx.connected_components(G):
+        _, *nodes = component
+        inverse = inverse_of_fractions([[sum(W[u].values()) if u == v else -W[u][v] for v in nodes] for u in nodes])
+        C = {(u, v): inverse[i][j] for i, u in enumerate(nodes) for j, v in enumerate(nodes)}
+        for u in component:
+            for v in component:
+                resistances[u, v] = float(C.get((u, u), 0) + C.get((v, v), 0) - 2 * C.get((u, v), 0))
+    return resistances
+
+
+def inverse_of_fractions(A):
+    """Gauss and Jordan's inverse of a matrix whose pivots are not 0."""
+    n = len(A)
+    rows = [[*row, *(Fraction(i == j) for j in range(n))] for i, row in enumerate(A)]
+    for i in range(n):
+        rows[i] = [value / rows[i][i] for value in rows[i]]
+        for j in range(n):
+            if j != i and rows[j][i]:
+                rows[j] = [a - rows[j][i] * b for a, b in zip(rows[j], rows[i], strict=True)]
+    return [row[n:] for row in rows]

@@ -27,6 +27,13 @@ def small_graphs(draw, directed=False, max_nodes=12):
     return G
 
 
+def in_double(G):
+    """Weights as Python's floats: NetworkX adds single precision in single precision, this package does not."""
+    for _, _, data in G.edges(data=True):
+        data.update((name, float(value)) for name, value in data.items())
+    return G
+
+
 def nodes_of(G):
     return st.sampled_from(list(G))
 

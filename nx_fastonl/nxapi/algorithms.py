@@ -57,9 +57,9 @@ def pagerank(
     By default `tol` gives it, and nodes that are alike have equal values. This ends whatever `max_iter` is. Where power
     iteration cannot give an answer, it raises as NetworkX does.
     """
-    if _is_empty(G):
+    if is_empty(G):
         return {}
-    alpha, graph = float(alpha), _converted(G, weight)
+    alpha, graph = float(alpha), converted(G, weight)
     seeds = everywhere(graph) if personalization is None else _scaled(graph, personalization)
     if seeds is None:
         raise ZeroDivisionError(NO_SEED)
@@ -87,7 +87,7 @@ def pagerank(
     )
     values = dense_vector(graph, found.nodes, found.values)
     values /= values.sum()
-    return _by_node(G, graph, with_ties(values, TIE) if keeps_ties else values)
+    return by_node(G, graph, with_ties(values, TIE) if keeps_ties else values)
 
 
 def power_iteration_ends(
@@ -101,9 +101,9 @@ def power_iteration_ends(
     dangling: Mapping[Hashable, float] | None,
 ) -> bool:
     """Whether NetworkX's own ``nx.pagerank`` would end within `max_iter` steps: the same steps on arrays, to see it."""
-    if _is_empty(G):
+    if is_empty(G):
         return True
-    alpha, graph = float(alpha), _converted(G, weight)
+    alpha, graph = float(alpha), converted(G, weight)
     seeds = everywhere(graph) if personalization is None else _scaled(graph, personalization)
     jumps = seeds if dangling is None else _scaled(graph, dangling)
     start = everywhere(graph) if nstart is None else _scaled(graph, nstart)
@@ -128,9 +128,9 @@ def google_matrix(
     dangling: Mapping[Hashable, float] | None = None,
 ) -> NDArray[np.float64]:
     """``nx.google_matrix``: dense, with a row and a column for each node of `nodelist`."""
-    if _is_empty(G):
+    if is_empty(G):
         return np.zeros((0, 0))
-    graph = _converted(G, weight)
+    graph = converted(G, weight)
     n = len(graph)
     nodes: Sequence[Hashable] = graph.nodes if nodelist is None else list(nodelist)
     A = graph.shared_matrix.toarray()
@@ -166,9 +166,9 @@ def katz_centrality(
     weight: str | None = None,
 ) -> dict[Any, float]:
     """``nx.katz_centrality``: the same iteration, with one sparse product per step."""
-    if _is_empty(G):
+    if is_empty(G):
         return {}
-    graph = _converted(G, weight)
+    graph = converted(G, weight)
     n = len(graph)
     try:
         b = np.full(n, float(beta))
@@ -187,7 +187,7 @@ def katz_centrality(
             last, x = x, alpha * (W @ x) + b
             if np.abs(x - last).sum() < n * tol:
                 length = math.hypot(*x.tolist()) if normalized else 1.0  # hypot neither overflows nor underflows
-                centrality = _by_node(G, graph, x / (length or 1.0))
+                centrality = by_node(G, graph, x / (length or 1.0))
                 return centrality if nstart is None else {node: centrality[node] for node in nstart}
     raise nx.PowerIterationFailedConvergence(max_iter)
 
@@ -226,7 +226,7 @@ def _labelled(
     classes = [number.setdefault(label, len(number)) for _, label in found]
     # An array, as in NetworkX: it gives labels of several types a common type.
     labels = np.array(list(number))
-    W = _converted(G, "weight").shared_matrix.sorted_indices()
+    W = converted(G, "weight").shared_matrix.sorted_indices()
     degrees: NDArray[Any] = W.sum(axis=0)
     degrees[degrees == 0.0] = 1.0
     return W, degrees, [u for u, _ in found], classes, labels
@@ -249,11 +249,11 @@ def _spread(
     return predicted
 
 
-def _is_empty(G: Any) -> bool:
+def is_empty(G: Any) -> bool:
     return (G.shape[0] if hasattr(G, "shape") else len(G)) == 0
 
 
-def _converted(G: _Graph, weight: str | None) -> CSRGraph:
+def converted(G: _Graph, weight: str | None) -> CSRGraph:
     try:
         return csr_graph_of(G, weight, recount=True) if isinstance(G, LiveGraph) else as_csr_graph(G, weight)
     except ValueError as error:
@@ -277,7 +277,7 @@ def _check_nodelist(graph: CSRGraph, nodelist: Sequence[Hashable]) -> None:
         raise nx.NetworkXError("nodelist contains duplicates.")
 
 
-def _by_node(G: _Graph, graph: CSRGraph, values: NDArray[np.float64]) -> dict[Any, float]:
+def by_node(G: _Graph, graph: CSRGraph, values: NDArray[np.float64]) -> dict[Any, float]:
     # The caller's node objects: to make numbers anew takes half the time of making the dict.
     nodes = G.adjacency if isinstance(G, LiveGraph) else graph.nodes
     return dict(zip(nodes, values.tolist(), strict=True))

@@ -46,6 +46,12 @@ class BackendInterface:
     local_and_global_consistency = _deferred("nxapi.algorithms", "local_and_global_consistency")
     harmonic_function = _deferred("nxapi.algorithms", "harmonic_function")
 
+    resistance_distance = _deferred("nxapi.electrical", "resistance_distance")
+    current_flow_closeness_centrality = _deferred("nxapi.electrical", "current_flow_closeness_centrality")
+    approximate_current_flow_betweenness_centrality = _deferred(
+        "nxapi.electrical", "approximate_current_flow_betweenness_centrality"
+    )
+
     from_scipy_sparse_array = _deferred("nxapi.readers", "from_scipy_sparse_array")
     read_edgelist = _deferred("nxapi.readers", "read_edgelist")
     read_weighted_edgelist = _deferred("nxapi.readers", "read_weighted_edgelist")
@@ -54,6 +60,7 @@ class BackendInterface:
     fastonl_fifo_push = _deferred("push.fifo", "fifo_push")
     fastonl_personalized_pagerank_local = _deferred("push.pagerank", "personalized_pagerank_local")
     fastonl_ppr_matrix = _deferred("push.matrix", "ppr_matrix")
+    fastonl_effective_resistance = _deferred("push.resistance", "effective_resistance")
     fastonl_kernel_column = _deferred("kernels.functions", "kernel_column")
     fastonl_kernel_matrix = _deferred("kernels.matrix", "kernel_matrix")
     fastonl_online_node_labeling = _deferred("labeling.stream", "online_node_labeling")

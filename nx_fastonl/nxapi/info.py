@@ -38,6 +38,28 @@ def get_info() -> dict[str, object]:
             "harmonic_function": {
                 "additional_docs": "The same iteration on arrays. Labels are read from the graph at every call."
             },
+            "resistance_distance": {
+                "additional_docs": (
+                    "For two nodes one sparse system is solved, and the relative error is certified: 1e-9 at most.\n"
+                    "One node takes a dense inverse, or a sparse system for each node where that is faster. None\n"
+                    "takes a dense inverse. Nodes that are alike have equal values. Calls with negative weights are\n"
+                    "left to NetworkX."
+                )
+            },
+            "current_flow_closeness_centrality": {
+                "additional_docs": (
+                    "Also `information_centrality`. From a dense inverse, or from a sparse system for each node in\n"
+                    "bounded memory where that is faster. Always in double precision, whatever `solver` is. Nodes\n"
+                    "that are alike have equal values. Calls with negative weights are left to NetworkX."
+                )
+            },
+            "approximate_current_flow_betweenness_centrality": {
+                "additional_docs": (
+                    "From the pairs that NetworkX draws with this `seed`, so the values agree. Sparse systems are\n"
+                    "solved, whatever `solver` is, always in double precision. Calls with negative weights, and\n"
+                    "multigraphs, are left to NetworkX."
+                )
+            },
             "from_scipy_sparse_array": {"additional_docs": f"{READERS} `edge_attribute` must be weight."},
             "from_pandas_edgelist": {
                 "additional_docs": (

@@ -9,11 +9,12 @@ from os import PathLike
 from typing import Any
 
 import networkx as nx
+import numpy as np
 
 from nx_fastonl._lib.checks import WEIGHT_RANGE, as_float, check_fraction, shortened
 from nx_fastonl.graph.csr import CSRGraph
 from nx_fastonl.graph.live import LiveGraph, may_be_one_sided
-from nx_fastonl.nxapi import algorithms, readers
+from nx_fastonl.nxapi import algorithms, electrical, readers
 
 # With fewer nodes, NetworkX takes less time than converting the graph. Its other functions are slower on any graph.
 MIN_NODES = {"google_matrix": 80, "katz_centrality": 10}
@@ -109,6 +110,25 @@ def _one_sided(given: Arguments) -> str | None:
     return None
 
 
+def _other_numbers(given: Arguments) -> str | None:
+    if given["solver"] not in ("full", "lu", "cg"):
+        return f'solver must be "full", "lu" or "cg", got {shortened(given["solver"])}'
+    if given["dtype"] not in (float, "float", np.float64, np.float32):
+        return f"dtype must be float, numpy.float64 or numpy.float32, got {shortened(given['dtype'])}"
+    return None
+
+
+def _multigraph(given: Arguments) -> str | None:
+    return "NetworkX ignores the weights of parallel edges here" if given["G"].is_multigraph() else None
+
+
+def _bad_samples(given: Arguments) -> str | None:
+    for name in ("epsilon", "kmax", "sample_weight"):
+        if not isinstance(given[name], Real):
+            return f"{name} must be a number, got {shortened(given[name])}"
+    return None
+
+
 def _slow_alpha(given: Arguments) -> str | None:
     G, alpha = given["G"], given["alpha"]
     if not G.is_directed() or alpha <= SLOW_ALPHA:
@@ -176,11 +196,17 @@ UNSUPPORTED: dict[str, tuple[Reason, ...]] = {
     "katz_centrality": (_bad_numbers, _bad_start, _one_sided),
     "local_and_global_consistency": (_no_labels,),
     "harmonic_function": (_no_labels,),
+    "resistance_distance": (_one_sided,),
+    "current_flow_closeness_centrality": (_other_numbers, _one_sided),
+    "approximate_current_flow_betweenness_centrality": (_other_numbers, _bad_samples, _multigraph, _one_sided),
     "from_scipy_sparse_array": (_other_graph, _not_sparse),
     "read_edgelist": (_other_graph, _unread, _other_data),
     "read_weighted_edgelist": (_other_graph, _unread),
     "from_pandas_edgelist": (_other_graph, _other_columns),
 }
 SIGNATURES = {
-    name: signature(getattr(algorithms if hasattr(algorithms, name) else readers, name)) for name in UNSUPPORTED
+    name: signature(getattr(module, name))
+    for module in (algorithms, electrical, readers)
+    for name in UNSUPPORTED
+    if hasattr(module, name)
 }

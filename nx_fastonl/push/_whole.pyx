@@ -9,10 +9,7 @@ from libc.math cimport fabs
 
 from nx_fastonl._lib.signals cimport EDGES_PER_POLL, is_poll_due, poll_or_cancel, poll_signals
 from nx_fastonl._lib.typedefs cimport node_t, offset_t
-from nx_fastonl.push._pulled cimport CHUNK, PulledRows, pulled
-
-cdef enum:
-    LANES = 8  # columns that are walked together: a loop of known length, which stays in registers
+from nx_fastonl.push._pulled cimport CHUNK, LANES, PulledRows, pull_lanes, pulled
 
 
 def steps(
@@ -73,34 +70,6 @@ def block_steps(
             if edges > EDGES_PER_POLL:
                 poll_or_cancel(cancelled)
                 edges = 0
-
-
-cdef inline void pull_lanes(
-    const node_t[::1] columns, const double[::1] weights, const floating[:, ::1] x, offset_t start, offset_t stop,
-    Py_ssize_t lane, floating* sums,
-) noexcept nogil:
-    """Write what a row pulls of `LANES` columns of x, from this one on, or of those that there are."""
-    cdef Py_ssize_t j, count = min(<Py_ssize_t> LANES, x.shape[1] - lane)
-    cdef offset_t e
-    cdef floating total[LANES]
-    cdef floating weight
-    cdef bint weighted = weights.shape[0] > 0
-    if count == LANES:
-        for j in range(LANES):
-            total[j] = 0.0
-        for e in range(start, stop):
-            weight = <floating> weights[e] if weighted else <floating> 1.0
-            for j in range(LANES):
-                total[j] += weight * x[columns[e], lane + j]
-        for j in range(LANES):
-            sums[j] = total[j]
-        return
-    for j in range(count):
-        sums[j] = 0.0
-    for e in range(start, stop):
-        weight = <floating> weights[e] if weighted else <floating> 1.0
-        for j in range(count):
-            sums[j] += weight * x[columns[e], lane + j]
 
 
 def residual(

@@ -14,7 +14,7 @@ from nx_fastonl.graph.live import LiveGraph
 from nx_fastonl.nxapi.algorithms import ERROR_PER_TOL, power_iteration_ends
 from tests import oracles
 from tests.oracles import outcome
-from tests.strategies import masses, small_graphs
+from tests.strategies import in_double, masses, small_graphs
 from tests.symmetric import symmetric_graphs
 
 SYMMETRIC = symmetric_graphs()
@@ -37,13 +37,6 @@ def any_graphs(draw):
     if G.number_of_edges() and draw(st.booleans()):
         u, v = draw(st.sampled_from(list(G.edges())))[:2]
         G.add_edge(u, v, weight=0)
-    return G
-
-
-def in_double(G):
-    """Weights as Python's floats: NetworkX adds single precision in single precision, this package does not."""
-    for _, _, data in G.edges(data=True):
-        data.update((name, float(value)) for name, value in data.items())
     return G
 
 

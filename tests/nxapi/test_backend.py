@@ -33,11 +33,19 @@ ALGORITHMS = (
     "local_and_global_consistency",
     "harmonic_function",
 )
+ELECTRICAL = (
+    "resistance_distance",
+    "current_flow_closeness_centrality",
+    "approximate_current_flow_betweenness_centrality",
+)
 READERS = ("from_scipy_sparse_array", "from_pandas_edgelist", "read_edgelist", "read_weighted_edgelist")
 SUITES = (
     "networkx.algorithms.link_analysis.tests.test_pagerank",
     "networkx.algorithms.tests.test_node_classification",
     "networkx.algorithms.centrality.tests.test_katz_centrality",
+    "networkx.algorithms.centrality.tests.test_current_flow_closeness",
+    "networkx.algorithms.centrality.tests.test_current_flow_betweenness_centrality",
+    "networkx.algorithms.tests.test_distance_measures",
 )
 READER_SUITES = (
     "networkx.readwrite.tests.test_edgelist",
@@ -107,10 +115,10 @@ class TestEntryPoints:
     def test_information_is_what_there_is(self):
         info = get_info()
         assert info["backend_name"] == "fastonl"
-        assert tuple(info["functions"]) == ALGORITHMS + READERS
+        assert tuple(info["functions"]) == ALGORITHMS + ELECTRICAL + READERS
         own = {f"fastonl_{function.__name__}" for function, *_ in TestOwnFunctions.CALLS}
         functions = {name for name in vars(BackendInterface) if not name.startswith(("_", "convert", "can", "should"))}
-        assert functions == own | {*ALGORITHMS, *READERS}
+        assert functions == own | {*ALGORITHMS, *ELECTRICAL, *READERS}
 
     def test_networkx_shows_it(self):
         assert "The L1 error is certified" in nx.pagerank.__doc__
@@ -533,6 +541,7 @@ class TestOwnFunctions:
         (fo.fifo_push, (0,), {}),
         (fo.personalized_pagerank_local, (), {"personalization": 0}),
         (fo.ppr_matrix, ([0, 5],), {}),
+        (fo.effective_resistance, ([(0, 5)],), {}),
         (fo.kernel_column, (0,), {}),
         (fo.kernel_matrix, ([0, 1],), {}),
         # Without probabilities, which depend on the order of edges.
@@ -613,7 +622,7 @@ class TestSuitesOfNetworkX:
         assert completed.returncode == 0, completed.stdout
         expected_failures = [line for line in completed.stdout.splitlines() if line.startswith("XFAIL")]
         assert bool(expected_failures) is not bool(fallback)
-        assert not any(f"'{name}'" in line for name in ALGORITHMS for line in expected_failures)
+        assert not any(f"'{name}'" in line for name in ALGORITHMS + ELECTRICAL for line in expected_failures)
         assert not any("with the given arguments" in line for line in expected_failures)
 
     def test_readers_pass(self, tmp_path):

@@ -1,0 +1,161 @@
+"""The steps of conjugate gradients for several columns, and the energy of the flows that potentials drive.
+
+The system is the Laplacian of a connected graph without self-loops, the preconditioner its diagonal. Each function works
+on the chunks first..last of rows, so that threads can divide them. Sums are taken per chunk and column: the result
+depends neither on which thread took which chunk, nor on the other columns.
+"""
+
+from libc.math cimport fabs
+
+import numpy as np
+
+from nx_fastonl._lib.signals cimport is_poll_due, poll_signals
+from nx_fastonl._lib.typedefs cimport node_t, offset_t
+from nx_fastonl.push._pulled cimport CHUNK, LANES, PulledRows, pull_lanes
+
+
+def turn(
+    PulledRows rows, const double[:, ::1] r, double[:, ::1] p, const double[::1] betas,
+    Py_ssize_t first, Py_ssize_t last,
+):
+    """The next directions: ``p = r / pivot + beta p``."""
+    cdef const double[::1] shares = rows.shares
+    cdef Py_ssize_t i, j, k = p.shape[1]
+    with nogil:
+        for i in range(first * CHUNK, min(last * CHUNK, p.shape[0])):
+            for j in range(k):
+                p[i, j] = r[i, j] * shares[i] + betas[j] * p[i, j]
+
+
+def multiply(
+    PulledRows rows, const double[:, ::1] p, double[:, ::1] q, double[:, ::1] sums, Py_ssize_t first, Py_ssize_t last,
+):
+    """``q = L p``, and for each chunk the product of both."""
+    cdef const offset_t[::1] offsets = rows.offsets
+    cdef const node_t[::1] columns = rows.columns
+    cdef const double[::1] weights = rows.weights
+    cdef const double[::1] pivots = rows.pivots
+    cdef Py_ssize_t chunk, i, j, lane, block, n = p.shape[0], k = p.shape[1], n_blocks = (k + LANES - 1) // LANES
+    cdef double pulled_sums[LANES]
+    with nogil:
+        for chunk in range(first, last):
+            for j in range(k):
+                sums[chunk, j] = 0.0
+            for i in range(chunk * CHUNK, min((chunk + 1) * CHUNK, n)):
+                for block in range(n_blocks):
+                    lane = block * LANES
+                    pull_lanes(columns, weights, p, offsets[i], offsets[i + 1], lane, pulled_sums)
+                    for j in range(lane, min(lane + LANES, k)):
+                        q[i, j] = pivots[i] * p[i, j] - pulled_sums[j - lane]
+                        sums[chunk, j] += p[i, j] * q[i, j]
+            if is_poll_due(k * offsets[chunk * CHUNK], k * offsets[min((chunk + 1) * CHUNK, n)]):
+                poll_signals()
+
+
+def advance(
+    PulledRows rows, double[:, ::1] x, double[:, ::1] r, const double[:, ::1] p, const double[:, ::1] q,
+    const double[::1] alphas, double[:, ::1] sums, Py_ssize_t first, Py_ssize_t last,
+):
+    """Add ``alpha p`` to the potentials x, take ``alpha q`` from r; for each chunk, the sums of ``r**2 / pivot``."""
+    cdef const double[::1] shares = rows.shares
+    cdef Py_ssize_t chunk, i, j, n = x.shape[0], k = x.shape[1]
+    with nogil:
+        for chunk in range(first, last):
+            for j in range(k):
+                sums[chunk, j] = 0.0
+            for i in range(chunk * CHUNK, min((chunk + 1) * CHUNK, n)):
+                for j in range(k):
+                    x[i, j] += alphas[j] * p[i, j]
+                    r[i, j] -= alphas[j] * q[i, j]
+                    sums[chunk, j] += r[i, j] * r[i, j] * shares[i]
+
+
+def leave(
+    PulledRows rows, const double[:, ::1] b, const double[:, ::1] x, double[:, ::1] r, double[:, :, ::1] sums,
+    Py_ssize_t first, Py_ssize_t last,
+):
+    """Write ``r = b - L x``; for each chunk, twice the energy of x, and the sums of ``b x`` and ``r**2 / pivot``.
+
+    The flow along an edge is computed from the difference of two potentials, so it is right to the last digits, however
+    much weights differ.
+    """
+    cdef const offset_t[::1] offsets = rows.offsets
+    cdef const node_t[::1] columns = rows.columns
+    cdef const double[::1] weights = rows.weights
+    cdef const double[::1] shares = rows.shares
+    cdef bint weighted = weights.shape[0] > 0
+    cdef Py_ssize_t chunk, i, j, e, block, lane, count, n = x.shape[0], k = x.shape[1]
+    cdef double drop, weight
+    cdef double here[LANES]
+    cdef double flow[LANES]
+    cdef double energy[LANES]
+    with nogil:
+        for chunk in range(first, last):
+            sums[chunk] = 0.0
+            for i in range(chunk * CHUNK, min((chunk + 1) * CHUNK, n)):
+                for block in range((k + LANES - 1) // LANES):
+                    lane = block * LANES
+                    count = min(<Py_ssize_t> LANES, k - lane)
+                    for j in range(count):
+                        here[j] = x[i, lane + j]
+                        flow[j] = energy[j] = 0.0
+                    for e in range(offsets[i], offsets[i + 1]):
+                        weight = weights[e] if weighted else 1.0
+                        for j in range(count):
+                            drop = here[j] - x[columns[e], lane + j]
+                            flow[j] += weight * drop
+                            energy[j] += weight * drop * drop
+                    for j in range(count):
+                        r[i, lane + j] = b[i, lane + j] - flow[j]
+                        sums[chunk, 0, lane + j] += energy[j]
+                        sums[chunk, 1, lane + j] += b[i, lane + j] * here[j]
+                        sums[chunk, 2, lane + j] += r[i, lane + j] * r[i, lane + j] * shares[i]
+            if is_poll_due(k * offsets[chunk * CHUNK], k * offsets[min((chunk + 1) * CHUNK, n)]):
+                poll_signals()
+
+
+def through(
+    PulledRows rows, const double[:, ::1] x, const node_t[:, ::1] ends, double[::1] currents,
+    Py_ssize_t first, Py_ssize_t last,
+):
+    """Add the magnitudes of the flows at each node, in all columns but those of which it is an end.
+
+    A node with one neighbour passes nothing on.
+    """
+    cdef const offset_t[::1] offsets = rows.offsets
+    cdef const node_t[::1] columns = rows.columns
+    cdef const double[::1] weights = rows.weights
+    cdef bint weighted = weights.shape[0] > 0
+    cdef Py_ssize_t i, j, e, k = x.shape[1]
+    cdef double total
+    with nogil:
+        for i in range(first * CHUNK, min(last * CHUNK, x.shape[0])):
+            if offsets[i + 1] - offsets[i] < 2:
+                continue
+            for j in range(k):
+                if ends[j, 0] == i or ends[j, 1] == i:
+                    continue
+                total = 0.0
+                for e in range(offsets[i], offsets[i + 1]):
+                    total += (weights[e] if weighted else 1.0) * fabs(x[i, j] - x[columns[e], j])
+                currents[i] += total
+
+
+def route(
+    const node_t[::1] order, const node_t[::1] parents, const double[::1] resistances, double[:, ::1] flows
+):
+    """Send what each row has of each column along a tree to its root; the energy of these flows.
+
+    Each row of `order` stands behind its parent. What remains in `flows` is what each row sent.
+    """
+    cdef Py_ssize_t place, j, k = flows.shape[1]
+    cdef node_t u, parent
+    energies = np.zeros(k)
+    cdef double[::1] out = energies
+    with nogil:
+        for place in range(order.shape[0] - 1, 0, -1):
+            u, parent = order[place], parents[place]
+            for j in range(k):
+                out[j] += flows[u, j] * flows[u, j] * resistances[place]
+                flows[parent, j] += flows[u, j]
+    return energies

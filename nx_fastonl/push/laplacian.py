@@ -1,0 +1,307 @@
+"""The Laplacian of a connected graph: potentials, the energy of currents, and bounds on what is left out of both.
+
+A current source b, which sums to 0, drives potentials x with ``L x == b``, and the energy ``R = b . x``. Whatever x is,
+
+    2 b . x - x . L x  <=  R  <=  2 b . x - x . L x + T        with  r = b - L x.
+
+Dirichlet's principle is the left inequality: no potentials give more. Thomson's is the right one: no flow that carries
+b from its sources to its sinks has less energy than R. Such a flow is that of x together with one that sends r along
+the edges of a spanning tree; T is the energy of the latter.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from functools import cached_property
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from nx_fastonl._lib.threads import one_blas_thread
+from nx_fastonl.graph.csr import CSRGraph
+from nx_fastonl.push import _conjugate
+from nx_fastonl.push._pulled import PulledRows
+from nx_fastonl.push._system import SystemView
+from nx_fastonl.push.whole import Threads
+
+__all__ = ["MAX_DENSE", "ROUNDING", "Laplacian", "Potentials", "blocks_of", "connected_part"]
+
+# Sources that are solved for at once: as many as the compiled loops walk together.
+COLUMNS = 8
+# Steps until the bounds are computed for the first time; then after a few more, or an eighth part more.
+FIRST_CHECK = 8
+NEXT_CHECK = 4
+# No solution takes more steps than this, nor more than some for each node.
+MAX_STEPS = 50_000
+STEPS_PER_NODE = 4
+# Of the residual's square, per node and relative to the first one: what is left then is rounding errors.
+EXHAUSTED = 1e-30
+# Rounding errors of the sums of energies, as a fraction of these.
+ROUNDING = 1e-13
+# With fewer nodes, a dense factor is there before conjugate gradients are.
+FEW_NODES = 200
+# A dense inverse of as many rows takes 1.2 GB and a minute; conjugate gradients must do beyond that.
+MAX_DENSE = 12_000
+Float64s = NDArray[np.float64]
+# From energies and gaps of columns, which columns are good enough.
+Enough = Callable[[Float64s, Float64s], NDArray[np.bool_]]
+
+
+class Potentials(NamedTuple):
+    """Potentials that sources drive, one in each column, by the rows of `Laplacian.rows`.
+
+    The energy of each column's source lies between `energies` and ``energies + gaps``, up to rounding errors: these are
+    a fraction of `scales`, the sums of magnitudes that the energies are made of.
+    """
+
+    x: Float64s
+    energies: Float64s
+    gaps: Float64s
+    scales: Float64s
+    n_steps: int
+
+
+class Tree(NamedTuple):
+    """A spanning tree: its rows, each behind its parent; their parents and the resistances of the edges to these."""
+
+    order: NDArray[np.int32]
+    parents: NDArray[np.int32]
+    resistances: Float64s
+
+
+def connected_part(graph: CSRGraph, component: int) -> tuple[CSRGraph, NDArray[np.intp]]:
+    """One component of an undirected graph without its self-loops, and the rows that its nodes have in the graph."""
+    rows = np.flatnonzero(graph.components == component)
+    if len(rows) == len(graph) and graph.self_loops == 0:
+        return graph, rows
+    slots, counts = graph.row_slots(rows)
+    ends = np.searchsorted(rows, graph.indices[slots])
+    starts = np.repeat(np.arange(len(rows)), counts)
+    kept = starts != ends
+    indptr = np.concatenate([[0], np.cumsum(np.bincount(starts[kept], minlength=len(rows)))])
+    weights = None if graph.weights is None else graph.weights[slots[kept]]
+    return CSRGraph(indptr, ends[kept], weights), rows
+
+
+class Laplacian:
+    """``L = D - W`` of a connected, undirected graph without self-loops.
+
+    Parameters
+    ----------
+    graph : CSRGraph
+        See `connected_part`.
+    n_jobs : int, optional
+        Threads of conjugate gradients; -1 is one for each core. Results do not depend on it.
+    """
+
+    def __init__(self, graph: CSRGraph, n_jobs: int | None = None) -> None:
+        self.graph, self._n_jobs = graph, n_jobs
+        self.n_steps = 0  # of conjugate gradients, over all sources
+
+    def __len__(self) -> int:
+        return len(self.graph)
+
+    @cached_property
+    def rows(self) -> PulledRows:
+        """What the steps pull from."""
+        rows = PulledRows(SystemView(self.graph.view, 0.0, 1.0), np.arange(len(self), dtype=np.int32), directed=False)
+        rows.fill(0, len(rows.ends) - 1)
+        return rows
+
+    @cached_property
+    def places(self) -> NDArray[np.int32]:
+        """The row of each node."""
+        places = np.empty(len(self), dtype=np.int32)
+        places[self.rows.order] = np.arange(len(self), dtype=np.int32)
+        return places
+
+    @cached_property
+    def tree(self) -> Tree:
+        """Shortest paths from the node of the largest degree, where the length of an edge is its resistance."""
+        from scipy.sparse import csgraph, csr_array
+
+        root, W = int(self.graph.degrees.argmax()), self.graph.shared_matrix
+        parents: NDArray[np.int32]
+        if self.graph.weights is None:
+            order, parents = csgraph.breadth_first_order(W, root)
+            resistances = np.ones(len(self))
+        else:
+            lengths = csr_array((1.0 / self.graph.weights, W.indices, W.indptr), shape=W.shape)
+            _, parents = csgraph.dijkstra(lengths, indices=np.array(root), return_predecessors=True)
+            sources = np.repeat(np.arange(len(self)), np.diff(self.graph.indptr))
+            edges = np.flatnonzero(parents[self.graph.indices] == sources)
+            resistances = np.zeros(len(self))
+            resistances[self.graph.indices[edges]] = lengths.data[edges]
+            # Lengths may be equal up to rounding errors: the tree itself says who stands behind whom.
+            downwards = csr_array((np.ones(len(edges)), (sources[edges], self.graph.indices[edges])), shape=W.shape)
+            order, _ = csgraph.breadth_first_order(downwards, root)
+        parents[root] = root
+        rows, above = self.places[order], self.places[parents[order]]
+        return Tree(np.ascontiguousarray(rows), np.ascontiguousarray(above), resistances[order])
+
+    def pair_sources(self, pairs: NDArray[np.integer]) -> Float64s:
+        """A current of 1 from the first node of each pair to the second: one column for each, over rows."""
+        b, columns = np.zeros((len(self), len(pairs))), np.arange(len(pairs))
+        b[self.places[pairs[:, 0]], columns] += 1.0
+        b[self.places[pairs[:, 1]], columns] -= 1.0
+        return b
+
+    def mean_sources(self, nodes: NDArray[np.integer]) -> Float64s:
+        """A current of 1 from each of the nodes to all nodes alike: one column for each, over rows."""
+        b = np.full((len(self), len(nodes)), -1.0 / len(self))
+        b[self.places[nodes], np.arange(len(nodes))] += 1.0
+        return b
+
+    def potentials(self, b: Float64s, enough: Enough) -> Potentials:
+        """Potentials that the sources drive, as good as they can be got if some are not `enough`."""
+        if len(self) <= FEW_NODES:
+            found = self._direct(b)
+            if enough(found.energies, found.gaps).all():
+                return found
+        with Threads(self.rows.ends, self._n_jobs) as threads:
+            found = _Gradients(self, b, threads).solve(enough)
+        self.n_steps += found.n_steps * b.shape[1]
+        if FEW_NODES < len(self) <= MAX_DENSE and not enough(found.energies, found.gaps).all():
+            direct = self._direct(b)
+            if direct.gaps.sum() < found.gaps.sum():
+                return direct
+        return found
+
+    def gaps(self, r: Float64s) -> Float64s:
+        """The energies of the flows that send these sources along the tree. `r` is used up."""
+        return _conjugate.route(*self.tree, r)
+
+    def inverse(self) -> Float64s | None:
+        """The inverse of L with one node grounded, whose row and column are 0; None if it cannot be computed.
+
+        Memory for n squared numbers is taken, and no more.
+        """
+        from scipy.linalg import lapack
+
+        ground = self._ground
+        L = self._dense()
+        with one_blas_thread(len(self)):
+            L, failed = lapack.dpotrf(L, lower=1, clean=0, overwrite_a=1)
+            if failed:
+                return None
+            L, failed = lapack.dpotri(L, lower=1, overwrite_c=1)
+        for first in range(0, len(self), 512):  # the upper triangle from the lower one
+            block = slice(first, first + 512)
+            square = np.tril(L[block, block])
+            L[block, block] = square + np.tril(square, -1).T
+            L[block, first + 512 :] = L[first + 512 :, block].T
+        L[ground, ground] = 0.0
+        return None if failed else L
+
+    @cached_property
+    def _ground(self) -> int:
+        return int(self.graph.degrees.argmax())
+
+    def _dense(self) -> Float64s:
+        """L with one node grounded: its row and column are those of the identity."""
+        n, ground = len(self), self._ground
+        L = np.zeros((n, n), order="F")
+        sources = np.repeat(np.arange(n), np.diff(self.graph.indptr))
+        L[self.graph.indices, sources] = -1.0 if self.graph.weights is None else -self.graph.weights
+        L[np.diag_indices(n)] = self.graph.degrees
+        L[ground, :] = L[:, ground] = 0.0
+        L[ground, ground] = 1.0
+        return L
+
+    @cached_property
+    def _factor(self) -> Float64s | None:
+        from scipy.linalg import lapack
+
+        with one_blas_thread(len(self)):
+            factor, failed = lapack.dpotrf(self._dense(), lower=1, clean=0, overwrite_a=1)
+        return None if failed else factor
+
+    def _direct(self, b: Float64s) -> Potentials:
+        """Potentials from a dense factor, improved once by the residual that the first ones leave."""
+        from scipy.linalg import lapack
+
+        with Threads(self.rows.ends, None) as threads:
+            state = _Gradients(self, b, threads)
+            for _ in range(2):
+                if self._factor is None:
+                    break
+                at_nodes = np.empty_like(b)
+                at_nodes[self.rows.order] = state.r
+                at_nodes[self._ground] = 0.0
+                with one_blas_thread(len(self)):
+                    at_nodes, _ = lapack.dpotrs(self._factor, at_nodes, lower=1)
+                state.x += at_nodes[self.rows.order]
+                energies, gaps = state.bounds()
+        if self._factor is None:
+            energies, gaps = state.bounds()
+        return Potentials(state.x, energies, gaps, state.scales(), 0)
+
+
+class _Gradients:
+    """Conjugate gradients for several sources, with the diagonal of L as preconditioner.
+
+    Each column stops by itself, so its result does not depend on the others.
+    """
+
+    def __init__(self, laplacian: Laplacian, b: Float64s, threads: Threads) -> None:
+        self.laplacian, self.rows, self.b = laplacian, laplacian.rows, b
+        self.run, self.n_chunks = threads.run, threads.n_chunks
+        self.x, self.r = np.zeros_like(b), b.copy()
+        self.rho = np.zeros(b.shape[1])
+
+    def solve(self, enough: Enough) -> Potentials:
+        """Steps until all columns are good enough, or there were too many."""
+        k = self.b.shape[1]
+        p, q, sums = np.zeros_like(self.b), np.empty_like(self.b), np.empty((self.n_chunks, k))
+        betas, active = np.zeros(k), np.ones(k, dtype=bool)
+        most = min(MAX_STEPS, FIRST_CHECK + STEPS_PER_NODE * len(self.laplacian))
+        n_steps, next_check = 0, FIRST_CHECK
+        energies, gaps = self.bounds()
+        exhausted = EXHAUSTED * len(self.laplacian) * self.rho
+        while active.any() and n_steps < most:
+            self.run(_conjugate.turn, self.rows, self.r, p, betas)
+            self.run(_conjugate.multiply, self.rows, p, q, sums)
+            # What is left of a column that was solved may lie along the null vector, where steps have no end.
+            alphas = _ratios(self.rho, sums.sum(axis=0), active & (self.rho > exhausted))
+            self.run(_conjugate.advance, self.rows, self.x, self.r, p, q, alphas, sums)
+            n_steps += 1
+            before, self.rho = self.rho, sums.sum(axis=0)
+            if n_steps in (next_check, most):
+                energies, gaps = self.bounds()
+                active &= ~enough(energies, gaps) & (self.rho > exhausted)
+                next_check += max(NEXT_CHECK, n_steps // 8)
+            betas = _ratios(self.rho, before, active)
+        return Potentials(self.x, energies, gaps, self.scales(), n_steps)
+
+    def bounds(self) -> tuple[Float64s, Float64s]:
+        """Energies and gaps. The residual is computed anew, so that rounding errors do not add up in it.
+
+        L maps constants to 0, so rounding errors may move potentials and residuals by any constant. It is taken out:
+        of a large constant, products with b would keep few digits.
+        """
+        self.x -= self.x[0].copy()
+        sums = np.empty((self.n_chunks, 3, self.b.shape[1]))
+        self.run(_conjugate.leave, self.rows, self.b, self.x, self.r, sums)
+        twice_energy, work, self.rho = sums.sum(axis=0)
+        energies: Float64s = 2.0 * work - 0.5 * twice_energy
+        gaps = self.laplacian.gaps(self.r.copy())
+        pivots = np.asarray(self.rows.pivots)
+        self.r -= np.outer(pivots, self.r.sum(axis=0) / pivots.sum())
+        return energies, gaps
+
+    def scales(self) -> Float64s:
+        """The magnitudes of what the energies are sums of."""
+        scales: Float64s = np.abs(self.b * self.x).sum(axis=0)
+        return scales
+
+
+def _ratios(above: Float64s, below: Float64s, where: NDArray[np.bool_]) -> Float64s:
+    """Quotients, 0 elsewhere and where there is nothing left to divide."""
+    return np.divide(above, below, out=np.zeros_like(above), where=where & (below > 0.0))
+
+
+def blocks_of(count: int) -> Iterator[NDArray[np.intp]]:
+    """The numbers below `count`, some at a time."""
+    for first in range(0, count, COLUMNS):
+        yield np.arange(first, min(first + COLUMNS, count))

@@ -1,0 +1,329 @@
+"""Effective resistances: `effective_resistance`, and arrays of them on a connected graph."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Callable, Hashable, Iterable
+from dataclasses import dataclass
+from typing import Any, Literal, NamedTuple, overload
+
+import networkx as nx
+import numpy as np
+from numpy.typing import NDArray
+
+from nx_fastonl._lib.checks import check_between, check_jobs, shortened
+from nx_fastonl.graph.convert import as_csr_graph
+from nx_fastonl.graph.csr import CSRGraph
+from nx_fastonl.nxapi.dispatch import dispatchable
+from nx_fastonl.push.laplacian import (
+    MAX_DENSE,
+    ROUNDING,
+    Enough,
+    Float64s,
+    Laplacian,
+    Potentials,
+    blocks_of,
+    connected_part,
+)
+
+__all__ = [
+    "Bounded",
+    "ResistanceInfo",
+    "all_resistances",
+    "effective_resistance",
+    "pair_resistances",
+    "resistance_sums",
+    "resistances_from",
+]
+
+TOLERANCES = 1e-12, 0.5
+# With fewer nodes, a dense inverse takes less time than conjugate gradients for each node.
+FEW_ROWS = 2_000
+# A dense inverse of n rows takes as long as steps that walk this times n squared edges, for each of n sources.
+DENSE_STEPS = 0.04
+# What one row costs in a step, in edges.
+EDGES_PER_ROW = 4
+# Where pairs have so many nodes in common, potentials of nodes take the place of those of pairs. They take twice as
+# many steps: their errors count once, and not squared.
+PAIRS_PER_NODE = 2
+
+
+class Bounded(NamedTuple):
+    """Values, and how far each may be from the exact one."""
+
+    values: Float64s
+    errors: Float64s
+
+
+def _middle(found: Potentials) -> Bounded:
+    """The middle of what the energies of sources can be."""
+    half = 0.5 * found.gaps
+    values = found.energies + half
+    return Bounded(values, half + ROUNDING * np.maximum(values, found.scales))
+
+
+def _relative(tol: float) -> Enough:
+    """Gaps that leave a relative error of at most half of `tol`: the rest is room for rounding errors."""
+    return lambda energies, gaps: gaps <= tol * energies
+
+
+@dataclass(frozen=True)
+class ResistanceInfo:
+    """What `effective_resistance` found out about its answers.
+
+    Attributes
+    ----------
+    errors : list of float
+        How far each resistance may be from the exact one, 0 where that is 0 or infinite. The bounds are proven, except
+        that rounding errors of sums are taken to be 1e-13 of the resistance.
+    operations : int
+        Edges walked, over all sources.
+
+    Examples
+    --------
+    >>> import networkx as nx
+    >>> import nx_fastonl as fo
+    >>> G = nx.karate_club_graph()
+    >>> [resistance], info = fo.effective_resistance(G, [(0, 33)], tol=1e-6, full_output=True)
+    >>> info.errors[0] <= 1e-6 * resistance
+    True
+    """
+
+    errors: list[float]
+    operations: int
+
+
+@overload
+def effective_resistance(
+    G: Any,
+    pairs: Iterable[tuple[Hashable, Hashable]],
+    weight: str | None = ...,
+    *,
+    tol: float = ...,
+    n_jobs: int | None = ...,
+    full_output: Literal[False] = ...,
+) -> list[float]: ...
+@overload
+def effective_resistance(
+    G: Any,
+    pairs: Iterable[tuple[Hashable, Hashable]],
+    weight: str | None = ...,
+    *,
+    tol: float = ...,
+    n_jobs: int | None = ...,
+    full_output: Literal[True],
+) -> tuple[list[float], ResistanceInfo]: ...
+@dispatchable
+def effective_resistance(
+    G: Any,
+    pairs: Iterable[tuple[Hashable, Hashable]],
+    weight: str | None = "weight",
+    *,
+    tol: float = 1e-8,
+    n_jobs: int | None = None,
+    full_output: bool = False,
+) -> list[float] | tuple[list[float], ResistanceInfo]:
+    """The effective resistance between nodes, if each edge is a resistor, on graphs of any size.
+
+    It is the voltage that drives a current of 1 from the one node to the other. The more paths there are, and the
+    shorter they are, the smaller it is. ``resistance * weight`` is the probability that an edge is in a random spanning
+    tree. Each pair takes one solve of a sparse system, or less where many pairs have nodes in common. The error is
+    certified. If weights differ so much that it stays above `tol`, a RuntimeWarning says so.
+
+    Parameters
+    ----------
+    G : nx.Graph, scipy sparse array, CSRGraph or DynamicGraph
+        Undirected: of a directed one, pass `CSRGraph.without_arrows`. Self-loops carry no current.
+    pairs : iterable of (node, node)
+        The pairs.
+    weight : str or None, default "weight"
+        The edge attribute that holds the strength of an edge, 1 where it is missing: its conductance, which is
+        1 / resistance. Parallel edges add up. None ignores weights. ``nx.resistance_distance`` takes weights for
+        resistances, unless ``invert_weight=False``.
+    tol : float, default 1e-8
+        The largest relative error of each resistance, from 1e-12 to 0.5.
+    n_jobs : int, optional
+        Threads, by default 1; -1 for one per core. The result does not depend on it.
+    full_output : bool, default False
+        Whether to return the errors as well.
+
+    Returns
+    -------
+    resistances : list of float
+        In the order of `pairs`: 0 from a node to itself, infinity between nodes that no path joins.
+    info : ResistanceInfo
+        Only with ``full_output=True``.
+
+    Raises
+    ------
+    networkx.NodeNotFound
+        If a node is not in the graph.
+    networkx.NetworkXNotImplemented
+        If `G` is directed.
+    networkx.NetworkXPointlessConcept
+        If `G` has no nodes.
+    ValueError
+        If `tol`, `n_jobs` or a weight is out of range, or an element of `pairs` is no pair.
+
+    See Also
+    --------
+    personalized_pagerank_local : Another measure of how close nodes are, which walks only near the seeds.
+
+    Examples
+    --------
+    >>> import networkx as nx
+    >>> import nx_fastonl as fo
+    >>> G = nx.Graph([("a", "b"), ("b", "c"), ("c", "d"), ("d", "a")])
+    >>> [round(r, 6) for r in fo.effective_resistance(G, [("a", "b"), ("a", "c"), ("a", "a")])]
+    [0.75, 1.0, 0.0]
+    """
+    check_between("tol", tol, *TOLERANCES)
+    check_jobs("n_jobs", n_jobs)
+    graph = as_csr_graph(G, weight)
+    if graph.is_directed():
+        raise nx.NetworkXNotImplemented(
+            "effective_resistance needs an undirected graph; pass CSRGraph.without_arrows() of a directed one"
+        )
+    ends = _rows_of_pairs(graph, pairs)
+    values, errors = np.full(len(ends), np.inf), np.zeros(len(ends))
+    values[ends[:, 0] == ends[:, 1]] = 0.0
+    components = graph.components[ends]
+    open_pairs = np.flatnonzero((components[:, 0] == components[:, 1]) & (ends[:, 0] != ends[:, 1]))
+    operations = 0
+    for component in np.unique(components[open_pairs, 0]).tolist():
+        chosen = open_pairs[components[open_pairs, 0] == component]
+        part, rows = connected_part(graph, component)
+        laplacian = Laplacian(part, n_jobs)
+        found = pair_resistances(laplacian, np.searchsorted(rows, ends[chosen]), float(tol))
+        values[chosen], errors[chosen] = found.values, found.errors
+        operations += laplacian.n_steps * part.n_entries
+    missed = np.flatnonzero(errors > tol * values)
+    if len(missed):
+        u, v = (shortened(graph.nodes[end]) for end in ends[missed[0]].tolist())
+        error = errors[missed[0]] / values[missed[0]]
+        warnings.warn(
+            f"{len(missed)} of {len(ends)} resistances have a relative error above tol = {tol:g}, as that from {u} to "
+            f"{v}, at most {error:.1g}: rounding errors of weights that differ much, or more steps than are allowed",
+            RuntimeWarning,
+            stacklevel=2,
+        )
+    resistances: list[float] = values.tolist()
+    return (resistances, ResistanceInfo(errors.tolist(), operations)) if full_output else resistances
+
+
+def _rows_of_pairs(graph: CSRGraph, pairs: Iterable[tuple[Hashable, Hashable]]) -> NDArray[np.int64]:
+    ends: list[Hashable] = []
+    for pair in pairs:
+        if isinstance(pair, str) or not hasattr(pair, "__len__") or len(pair) != 2:
+            raise ValueError(f"pairs must hold pairs of nodes, such as (0, 5), got {shortened(pair)}")
+        ends += pair
+    return np.array(graph.rows_of(ends), dtype=np.int64).reshape(-1, 2)
+
+
+def pair_resistances(laplacian: Laplacian, pairs: NDArray[np.integer], tol: float) -> Bounded:
+    """The resistance between the nodes of each pair, to this relative error."""
+    distinct, which = np.unique(np.sort(pairs, axis=1), axis=0, return_inverse=True)
+    values, errors = np.zeros(len(distinct)), np.full(len(distinct), np.inf)
+    for group in _groups(distinct) if len(distinct) > 1 else []:
+        nodes = np.unique(distinct[group])
+        if len(group) >= PAIRS_PER_NODE * (len(nodes) - 1):
+            found = _between(laplacian, nodes, np.searchsorted(nodes, distinct[group]), tol)
+            values[group], errors[group] = found.values, found.errors
+    missing = np.flatnonzero((distinct[:, 0] != distinct[:, 1]) & (errors > tol * values))
+    for block in blocks_of(len(missing)):
+        b = laplacian.pair_sources(distinct[missing[block]])
+        found = _middle(laplacian.potentials(b, _relative(tol)))
+        values[missing[block]], errors[missing[block]] = found.values, found.errors
+    errors[distinct[:, 0] == distinct[:, 1]] = 0.0
+    which = which.reshape(-1)
+    return Bounded(values[which], errors[which])
+
+
+def _groups(pairs: NDArray[np.integer]) -> list[NDArray[np.intp]]:
+    """The pairs that hang together by nodes they share."""
+    from scipy.sparse import coo_array, csgraph
+
+    nodes, ends = np.unique(pairs, return_inverse=True)
+    ends = ends.reshape(-1, 2)
+    joined = coo_array((np.ones(len(pairs)), (ends[:, 0], ends[:, 1])), shape=(len(nodes), len(nodes)))
+    _, numbers = csgraph.connected_components(joined, directed=False)
+    groups = numbers[ends[:, 0]]
+    order = np.argsort(groups, kind="stable")
+    return np.split(order, np.flatnonzero(np.diff(groups[order])) + 1)
+
+
+def _between(laplacian: Laplacian, nodes: NDArray[np.integer], pairs: NDArray[np.integer], tol: float) -> Bounded:
+    """The resistances between some of the nodes, from potentials of a current from each of them to the first.
+
+    With b = b_u - b_v and potentials x_u, x_v whose gaps are T_u and T_v, Cauchy and Schwarz say of the resistance R
+    that ``|R - b . (x_u - x_v)| <= sqrt(R) (sqrt(T_u) + sqrt(T_v))``.
+    """
+    degrees = laplacian.graph.degrees[nodes]
+    wanted = (0.25 * tol) ** 2 / degrees.max()  # no resistance is below 1 / degree
+    others = np.column_stack([nodes[1:], np.full(len(nodes) - 1, nodes[0])])
+    at, roots, sizes = np.zeros((len(nodes), len(nodes))), np.zeros(len(nodes)), np.zeros(len(nodes))
+    for block in blocks_of(len(others)):
+        found = laplacian.potentials(laplacian.pair_sources(others[block]), lambda _, gaps: gaps <= wanted)
+        at[block + 1] = found.x[laplacian.places[nodes]].T
+        roots[block + 1], sizes[block + 1] = np.sqrt(found.gaps), found.scales
+    u, v = pairs.T
+    values = (at[u, u] - at[u, v]) - (at[v, u] - at[v, v])
+    slack = roots[u] + roots[v]
+    largest = 0.5 * (slack + np.sqrt(slack**2 + 4.0 * np.abs(values)))  # the square root of R, at most
+    return Bounded(values, slack * largest + ROUNDING * (sizes[u] + sizes[v]))
+
+
+def resistances_from(laplacian: Laplacian, node: int, tol: float) -> Float64s | None:
+    """The resistances from one node to all nodes; None if the relative error of one would be larger than this."""
+    energies = _energies(
+        laplacian, lambda block: laplacian.pair_sources(np.column_stack([np.full_like(block, node), block])), tol
+    )
+    if energies is not None:
+        return energies
+    inverse = laplacian.inverse() if len(laplacian) <= MAX_DENSE else None
+    if inverse is None:
+        return None
+    values: Float64s = inverse[node, node] + inverse.diagonal() - 2.0 * inverse[node]
+    return values
+
+
+def resistance_sums(laplacian: Laplacian, tol: float) -> Float64s | None:
+    """The sum of the resistances from each node to all others; None if a relative error would be larger than this.
+
+    It is ``n g + sum of all g``, where g is the energy of a current from the node to all nodes alike.
+    """
+    n, energies = len(laplacian), _energies(laplacian, laplacian.mean_sources, tol)
+    if energies is not None:
+        return n * energies + float(energies.sum())
+    inverse = laplacian.inverse() if n <= MAX_DENSE else None
+    if inverse is None:
+        return None
+    diagonal: Float64s = inverse.diagonal()
+    return n * diagonal + float(diagonal.sum()) - 2.0 * np.asarray(inverse.sum(axis=0), dtype=np.float64)
+
+
+def _energies(laplacian: Laplacian, sources: Callable[[NDArray[np.intp]], Float64s], tol: float) -> Float64s | None:
+    """The energy of a source for each node; None if a dense inverse takes less time, or an error would be larger."""
+    n = len(laplacian)
+    if n <= FEW_ROWS:
+        return None
+    energies = np.empty(n)
+    for block in blocks_of(n):
+        found = laplacian.potentials(sources(block), _relative(tol))
+        edges = found.n_steps * (laplacian.graph.n_entries + EDGES_PER_ROW * n)
+        is_too_slow = n <= MAX_DENSE and edges > DENSE_STEPS * n * n
+        if is_too_slow or not _relative(tol)(found.energies, found.gaps).all():
+            return None
+        energies[block] = found.energies + 0.5 * found.gaps
+    return energies
+
+
+def all_resistances(laplacian: Laplacian) -> Float64s | None:
+    """The resistances between all nodes, from a dense inverse; None if that cannot be computed."""
+    inverse = laplacian.inverse()
+    if inverse is None:
+        return None
+    diagonal = inverse.diagonal().copy()
+    for u in range(len(laplacian)):  # columns, so that the array keeps its memory; it stays symmetric to the last bit
+        inverse[:, u] = (diagonal + diagonal[u]) - 2.0 * inverse[:, u]
+    return inverse

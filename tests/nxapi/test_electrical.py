@@ -1,0 +1,242 @@
+"""NetworkX's functions of electrical networks against NetworkX's own."""
+
+import random
+
+import networkx as nx
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from networkx import approximate_current_flow_betweenness_centrality as betweenness
+from networkx import current_flow_closeness_centrality as closeness
+from networkx import resistance_distance
+
+import nx_fastonl as fo
+from nx_fastonl.nxapi import electrical
+from nx_fastonl.nxapi.backend import BackendInterface
+from nx_fastonl.push import laplacian, resistance
+from tests import oracles
+from tests.oracles import outcome
+from tests.strategies import in_double, small_graphs
+from tests.symmetric import symmetric_graphs
+
+BACKEND, NETWORKX = "fastonl", "networkx"
+SYMMETRIC = {
+    name: G
+    for name, G in symmetric_graphs().items()
+    if not G.is_directed() and nx.is_connected(G) and 30 < len(G) < 500
+}
+
+pytestmark = pytest.mark.usefixtures("_no_note_on_the_cache")
+
+
+@st.composite
+def circuits(draw):
+    """Graphs and multigraphs, connected for the most part, some with self-loops and weights of 0."""
+    G = in_double(draw(small_graphs()))
+    if draw(st.booleans()):
+        nx.add_path(G, G, weight=draw(st.sampled_from([1, 0.5, 3])))
+    if draw(st.booleans()):
+        G = nx.MultiGraph(G)
+        nx.add_path(G, list(G)[:4], weight=2.0)
+    if draw(st.integers(0, 9)) == 0 and G.edges:
+        next(iter(G.edges(data=True)))[-1]["weight"] = 0
+    return G
+
+
+def same(found, expected, rel=1e-9):
+    """Whether both are the same: values, orders of dicts, kinds of numbers, or the exceptions."""
+    if isinstance(expected, dict):
+        assert list(found) == list(expected)
+        for node in expected:
+            same(found[node], expected[node], rel)
+    elif isinstance(expected, float):
+        assert type(found) is float
+        assert found == pytest.approx(expected, rel=rel, abs=1e-11)
+    else:
+        assert found == expected
+
+
+def compare(function, G, *args, **kwargs):
+    expected = outcome(function, G, *args, **kwargs, backend=NETWORKX)
+    found = outcome(function, G, *args, **kwargs, backend=BACKEND)
+    if found is not NotImplementedError:  # which leaves the call to NetworkX
+        same(found, expected)
+    return found
+
+
+class TestAsNetworkX:
+    @settings(deadline=None)
+    @given(circuits(), st.data())
+    def test_resistance_distance(self, G, data):
+        nodes = st.none() | st.sampled_from([*G, "not there"])
+        weight, invert_weight = data.draw(st.sampled_from(["weight", None])), data.draw(st.booleans())
+        ends = data.draw(nodes), data.draw(nodes)
+        # Zero weights without inverting them: NetworkX computes with a Laplacian of less rank.
+        found = compare(resistance_distance, G, *ends, weight, invert_weight)
+        has_zeros = 0 in nx.get_edge_attributes(G, "weight", 1).values()
+        assert has_zeros or found is not NotImplementedError
+
+    @pytest.mark.parametrize("few", [0, 200])
+    @settings(deadline=None)
+    @given(G=circuits(), weight=st.sampled_from(["weight", None]), seed=st.integers(0, 9))
+    def test_centralities(self, few, G, weight, seed):
+        with pytest.MonkeyPatch.context() as patch:
+            patch.setattr(laplacian, "FEW_NODES", few)
+            patch.setattr(resistance, "FEW_ROWS", few)
+            patch.setattr(electrical, "FEW_NODES", few)
+            found = compare(closeness, G, weight)
+            compare(betweenness, G, bool(seed % 2), weight, seed=seed)
+        assert 0 in nx.get_edge_attributes(G, "weight", 1).values() or found is not NotImplementedError
+
+    @pytest.mark.parametrize("seed", [1, "random", "numpy", "generator"])
+    def test_seeds_of_every_kind(self, karate, seed):
+        def drawn():
+            kinds = {"random": random.Random, "numpy": np.random.RandomState, "generator": np.random.default_rng}
+            return kinds[seed](5) if seed in kinds else seed
+
+        G = nx.relabel_nodes(karate, str)
+        expected = betweenness(G, weight="weight", seed=drawn(), backend=NETWORKX)
+        same(betweenness(G, weight="weight", seed=drawn(), backend=BACKEND), expected)
+
+    @pytest.mark.parametrize(
+        "parameters", [{"epsilon": 0}, {"epsilon": -1}, {"sample_weight": 0}, {"kmax": 3}, {"epsilon": 1e-3}]
+    )
+    def test_exceptions_of_betweenness(self, karate, parameters):
+        messages = []
+        for backend in (BACKEND, NETWORKX):
+            with pytest.raises(nx.NetworkXError) as raised:
+                betweenness(karate, **parameters, seed=1, backend=backend)
+            messages.append(str(raised.value))
+        assert messages[0] == messages[1]
+
+    @pytest.mark.parametrize("function", [resistance_distance, closeness, betweenness, nx.information_centrality])
+    @pytest.mark.parametrize(
+        "G", [nx.Graph(), nx.DiGraph([(0, 1)]), nx.empty_graph(3), nx.empty_graph(1), nx.path_graph(2)], ids=str
+    )
+    def test_small_and_strange(self, function, G):
+        assert compare(function, G) is not NotImplementedError or G.is_directed()
+        for backend in (BACKEND, NETWORKX):
+            try:
+                function(G, backend=backend)
+            except Exception as error:  # noqa: BLE001 - whatever it is
+                assert "not implemented" not in str(error) or G.is_directed()  # noqa: PT017
+
+    def test_every_way_there_is(self):
+        G = nx.barabasi_albert_graph(150, 3, seed=2)
+        for u, v, data in G.edges(data=True):
+            data["weight"] = 1 + (u * v) % 5
+        for ends in ((3, 140), (None, 7), (149, None)):
+            compare(resistance_distance, G, *ends, "weight")
+        with pytest.MonkeyPatch.context() as patch:
+            for few, dense in ((0, 0.0), (0, np.inf), (10**6, 1.0)):
+                patch.setattr(resistance, "FEW_ROWS", few)
+                patch.setattr(resistance, "DENSE_STEPS", dense)
+                compare(closeness, G, "weight")
+                compare(resistance_distance, G, 3, None, "weight")
+
+    def test_a_csr_graph(self, karate):
+        graph = fo.CSRGraph.from_networkx(karate)
+        same(closeness(graph, "weight"), closeness(karate, "weight", backend=NETWORKX))
+        same(
+            betweenness(graph, weight="weight", seed=1), betweenness(karate, weight="weight", seed=1, backend=NETWORKX)
+        )
+        for weight in (None, "weight"):
+            expected = resistance_distance(karate, weight=weight, backend=NETWORKX)
+            same(resistance_distance(graph, weight=weight), expected)
+
+    @pytest.mark.parametrize("weights", [[1, 2], [1, 0], [1, None]])
+    def test_weights_that_cannot_be_inverted(self, weights):
+        G = nx.path_graph(3)
+        for (_, _, data), weight in zip(G.edges(data=True), weights, strict=True):
+            data.update({} if weight is None else {"weight": weight})
+        for kind in (nx.Graph, nx.MultiGraph):
+            assert compare(resistance_distance, kind(G), 0, 2, "weight") is not NotImplementedError
+
+
+class TestExact:
+    @settings(deadline=None, max_examples=40)
+    @given(small_graphs())
+    def test_weights_in_single_precision(self, G):
+        """NetworkX adds them in single precision, and keeps eight digits. Fractions of the same weights decide."""
+        for _, _, data in G.edges(data=True):
+            data["weight"] = np.float32(data.get("weight", 1) / 3)
+        exact = oracles.effective_resistances(G)
+        if len(G) > 1 and nx.is_connected(G):
+            sums = {u: sum(exact[u, v] for v in G) for u in G}
+            same(closeness(G, "weight", backend=BACKEND), {u: 1 / total for u, total in sums.items()}, 1e-11)
+
+    @settings(deadline=None, max_examples=50)
+    @given(small_graphs(), st.integers(-6, 6))
+    def test_weights_of_many_magnitudes(self, G, magnitude):
+        """Where NetworkX's pseudo-inverse has lost its digits, fractions decide."""
+        for place, (_, _, data) in enumerate(G.edges(data=True)):
+            data["weight"] = 10.0 ** (magnitude * (place % 3 - 1))
+        if not nx.is_connected(G):
+            return
+        exact = oracles.effective_resistances(G)
+        u, v = next(iter(G)), list(G)[-1]
+        largest = max(exact.values())
+        with pytest.MonkeyPatch.context() as patch:
+            patch.setattr(electrical, "FEW_NODES", 0)
+            found = outcome(resistance_distance, G, u, v, "weight", invert_weight=False, backend=BACKEND)
+        if found is not NotImplementedError:
+            assert found == pytest.approx(exact[u, v], rel=1e-9, abs=1e-13 * largest)
+
+
+class TestTies:
+    @pytest.mark.parametrize("name", SYMMETRIC)
+    @pytest.mark.parametrize("few", [0, 10**6])
+    def test_nodes_that_are_alike_have_equal_values(self, monkeypatch, name, few):
+        monkeypatch.setattr(resistance, "FEW_ROWS", few)
+        G = SYMMETRIC[name]
+        for function, args in ((closeness, ()), (resistance_distance, (next(iter(G)),))):
+            found, expected = (
+                np.array(list(function(G, *args, backend=backend).values())) for backend in (BACKEND, NETWORKX)
+            )
+            assert len(set(found)) == len(set(np.round(expected, 8)))
+
+    def test_all_resistances(self):
+        G = nx.hypercube_graph(5)
+        values = [value for row in resistance_distance(G, backend=BACKEND).values() for value in row.values()]
+        assert len(set(values)) == 6
+
+
+class TestReasons:
+    @pytest.mark.parametrize(
+        ("function", "parameters", "reason"),
+        [
+            (closeness, {"solver": "qr"}, 'solver must be "full", "lu" or "cg", got \'qr\''),
+            (closeness, {"dtype": complex}, "dtype must be float, numpy.float64 or numpy.float32, got <c"),
+            (betweenness, {"solver": None}, 'solver must be "full", "lu" or "cg", got None'),
+            (betweenness, {"epsilon": "1"}, "epsilon must be a number, got '1'"),
+            (betweenness, {"kmax": None}, "kmax must be a number, got None"),
+        ],
+    )
+    def test_refused(self, karate, function, parameters, reason):
+        assert BackendInterface.can_run(function.__name__, (karate,), parameters).startswith(reason)
+
+    def test_multigraphs(self, karate):
+        reason = "NetworkX ignores the weights of parallel edges here"
+        name = betweenness.__name__
+        assert BackendInterface.can_run(name, (nx.MultiGraph(karate),), {}) == reason
+        assert BackendInterface.can_run(closeness.__name__, (nx.MultiGraph(karate),), {"dtype": np.float32}) is True
+
+    @pytest.mark.parametrize("function", [resistance_distance, closeness, betweenness])
+    def test_negative_weights_are_left_to_networkx(self, karate, function):
+        karate[0][1]["weight"] = -0.5
+        nx.config.warnings_to_ignore.add("cache")
+        parameters = {"seed": 1} if function is betweenness else {}
+        expected = function(karate, weight="weight", **parameters, backend=NETWORKX)
+        with nx.config.backend_priority(algos=["fastonl"]):
+            assert function(karate, weight="weight", **parameters) == expected
+
+    def test_what_is_not_accurate_is_left_to_networkx(self, karate, monkeypatch):
+        monkeypatch.setattr(electrical, "FEW_NODES", 0)
+        monkeypatch.setattr(laplacian, "FEW_NODES", 0)
+        monkeypatch.setattr(laplacian, "MAX_DENSE", 0)
+        monkeypatch.setattr(laplacian, "MAX_STEPS", 2)
+        for function, args in ((resistance_distance, (0, 33)), (betweenness, ())):
+            with pytest.raises(NotImplementedError) as raised:
+                function(karate, *args, backend=BACKEND)
+            assert str(raised.value.__cause__) == "weights differ so much that the accuracy cannot be reached"

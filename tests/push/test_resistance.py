@@ -1,0 +1,135 @@
+"""`effective_resistance` against exact fractions."""
+
+import math
+import warnings
+
+import networkx as nx
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from numpy.testing import assert_allclose
+
+import nx_fastonl as fo
+from nx_fastonl.push import laplacian
+from tests import oracles
+from tests.strategies import nodes_of, small_graphs
+
+
+@st.composite
+def wide_graphs(draw):
+    """Several components, self-loops, parallel edges, and weights over many magnitudes."""
+    G = draw(small_graphs())
+    if draw(st.booleans()):
+        G = nx.MultiGraph(G)
+        G.add_edges_from(draw(st.lists(st.tuples(nodes_of(G), nodes_of(G)), max_size=4)))
+    if draw(st.booleans()):
+        for *_, data in G.edges(data=True):
+            data["weight"] = 10.0 ** draw(st.integers(-6, 6))
+    return G
+
+
+def all_pairs(G):
+    return [(u, v) for u in G for v in G]
+
+
+class TestAgainstFractions:
+    @given(wide_graphs(), st.data(), st.sampled_from([1e-10, 1e-6, 1e-2]), st.sampled_from([0, 200]))
+    def test_errors_are_certified(self, G, data, tol, few):
+        exact = oracles.effective_resistances(G)
+        pairs = data.draw(st.just(all_pairs(G)) | st.lists(st.sampled_from(all_pairs(G)), max_size=6))
+        with pytest.MonkeyPatch.context() as patch, warnings.catch_warnings():
+            patch.setattr(laplacian, "FEW_NODES", few)
+            warnings.simplefilter("ignore", RuntimeWarning)
+            found, info = fo.effective_resistance(G, pairs, tol=tol, full_output=True)
+        assert all(type(value) is float for value in [*found, *info.errors])
+        for value, error, pair in zip(found, info.errors, pairs, strict=True):
+            if math.isinf(exact[pair]):
+                assert (value, error) == (math.inf, 0.0)
+            else:
+                assert abs(value - exact[pair]) <= error
+
+    @given(small_graphs(), st.sampled_from([1e-12, 1e-9, 1e-3]))
+    def test_tol_is_kept(self, G, tol):
+        found, info = fo.effective_resistance(G, all_pairs(G), tol=tol, full_output=True)
+        exact = oracles.effective_resistances(G)
+        for value, error, pair in zip(found, info.errors, all_pairs(G), strict=True):
+            assert error <= tol * value
+            assert value == exact[pair] or abs(value - exact[pair]) <= tol * exact[pair]
+
+    def test_without_weights(self):
+        G = nx.Graph([(0, 1, {"weight": 5}), (1, 2, {"weight": 9}), (0, 2)])
+        assert fo.effective_resistance(G, [(0, 1)], weight=None) == pytest.approx([2 / 3])
+        assert fo.effective_resistance(G, [(0, 1)]) == pytest.approx([1 / (5 + 9 / 10)])
+
+    def test_networkx_with_weights_as_conductances(self, karate):
+        expected = nx.resistance_distance(karate, 0, weight="weight", invert_weight=False)
+        found = fo.effective_resistance(karate, [(0, v) for v in karate])
+        assert found == pytest.approx(list(expected.values()), rel=1e-8)
+
+
+class TestPairs:
+    def test_many_pairs_share_solves(self, monkeypatch):
+        monkeypatch.setattr(laplacian, "FEW_NODES", 0)
+        G = nx.barabasi_albert_graph(300, 3, seed=1)
+        nodes = list(range(40))
+        pairs = [(u, v) for u in nodes for v in nodes]
+        together, info = fo.effective_resistance(G, pairs, full_output=True)
+        some = [1, 2, 100]
+        alone, info_of_three = fo.effective_resistance(G, [pairs[i] for i in some], full_output=True)
+        assert_allclose([together[i] for i in some], alone, rtol=1e-8)
+        assert info.operations < 39 / 3 * 3 * info_of_three.operations  # 780 pairs, 39 solves
+
+    def test_order_direction_and_repetition_do_not_matter(self, karate):
+        one, other, again = fo.effective_resistance(karate, [(3, 9), (9, 3), (3, 9)])
+        assert one == other == again
+        assert fo.effective_resistance(karate, []) == []
+        assert fo.effective_resistance(karate, iter([(5, 5)])) == [0.0]
+
+    def test_components(self):
+        G = nx.disjoint_union(nx.cycle_graph(4), nx.path_graph(3))
+        G.add_node("alone")
+        G.add_edge(6, 6, weight=1e9)
+        pairs = [(0, 2), (4, 6), (0, 6), ("alone", 0), ("alone", "alone")]
+        assert fo.effective_resistance(G, pairs) == pytest.approx([1, 2, math.inf, math.inf, 0])
+
+    @pytest.mark.parametrize("convert", [nx.to_scipy_sparse_array, fo.CSRGraph.from_networkx, fo.DynamicGraph])
+    def test_other_graphs(self, karate, convert):
+        pairs = [(0, 33), (5, 6)]
+        assert fo.effective_resistance(convert(karate), pairs) == fo.effective_resistance(karate, pairs)
+
+    def test_self_loops_carry_no_current(self, karate):
+        G = karate.copy()
+        G.add_edge(4, 4, weight=1e6)
+        assert fo.effective_resistance(G, [(4, 9)]) == pytest.approx(fo.effective_resistance(karate, [(4, 9)]))
+
+
+class TestErrors:
+    @pytest.mark.parametrize(
+        ("pairs", "parameters", "error", "message"),
+        [
+            ([(0, 99)], {}, nx.NodeNotFound, "node 99 is not in the graph"),
+            ([(0, 1, 2)], {}, ValueError, r"pairs must hold pairs of nodes, such as \(0, 5\), got \(0, 1, 2\)"),
+            ([3], {}, ValueError, "pairs must hold pairs of nodes, .* got 3"),
+            (["ab"], {}, ValueError, "pairs must hold pairs of nodes, .* got 'ab'"),
+            ([(0, 1)], {"tol": 1e-15}, ValueError, "tol must lie between 1e-12 and 0.5, got 1e-15"),
+            ([(0, 1)], {"n_jobs": 0}, ValueError, "n_jobs must be a positive number"),
+        ],
+    )
+    def test_name_the_value(self, karate, pairs, parameters, error, message):
+        with pytest.raises(error, match=message):
+            fo.effective_resistance(karate, pairs, **parameters)
+
+    def test_directed(self):
+        with pytest.raises(nx.NetworkXNotImplemented, match="needs an undirected graph"):
+            fo.effective_resistance(nx.DiGraph([(0, 1)]), [(0, 1)])
+
+    def test_what_is_not_reached_is_said(self, monkeypatch):
+        monkeypatch.setattr(laplacian, "MAX_STEPS", 9)
+        monkeypatch.setattr(laplacian, "FEW_NODES", 0)
+        monkeypatch.setattr(laplacian, "MAX_DENSE", 0)
+        G = nx.path_graph(300)
+        with pytest.warns(RuntimeWarning, match="1 of 2 resistances have .* above tol = 1e-08, as that from 0 to 299"):
+            [far, _], info = fo.effective_resistance(G, [(0, 299), (5, 5)], full_output=True)
+        assert abs(far - 299) <= info.errors[0]
+        assert np.isfinite(info.errors[0])
