@@ -45,7 +45,7 @@ SUITES = (
     "networkx.algorithms.centrality.tests.test_katz_centrality",
     "networkx.algorithms.centrality.tests.test_current_flow_closeness",
     "networkx.algorithms.centrality.tests.test_current_flow_betweenness_centrality",
-    "networkx.algorithms.tests.test_distance_measures",
+    "networkx.algorithms.tests.test_distance_measures::TestResistanceDistance",
 )
 READER_SUITES = (
     "networkx.readwrite.tests.test_edgelist",
