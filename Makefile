@@ -42,6 +42,7 @@ docs:  ## Build the site into docs/_build/html, and check it
 bench:  ## Compare with the peers on the graphs of ../shared/data; RECORD=--record writes docs/benchmarks
 	python -m tests.benchmarks.bench_pagerank $(RECORD)
 	python -m tests.benchmarks.bench_rows $(RECORD)
+	python -m tests.benchmarks.bench_communities $(RECORD)
 	python -m tests.benchmarks.bench_backend $(RECORD)
 	python -m tests.benchmarks.bench_laplacian $(RECORD)
 	python -m tests.benchmarks.bench_dynamic pagerank $(RECORD)

@@ -24,6 +24,8 @@ from nx_fastonl.labeling.replay import Replay as Replay
 from nx_fastonl.labeling.replay import replay as replay
 from nx_fastonl.labeling.sequence import LabelSequence as LabelSequence
 from nx_fastonl.labeling.stream import online_node_labeling as online_node_labeling
+from nx_fastonl.push.community import LocalCommunity as LocalCommunity
+from nx_fastonl.push.community import local_community as local_community
 from nx_fastonl.push.dynamic_pagerank import DynamicPageRank as DynamicPageRank
 from nx_fastonl.push.fifo import PushInfo as PushInfo
 from nx_fastonl.push.fifo import fifo_push as fifo_push
@@ -32,6 +34,9 @@ from nx_fastonl.push.pagerank import PageRankInfo as PageRankInfo
 from nx_fastonl.push.pagerank import personalized_pagerank_local as personalized_pagerank_local
 from nx_fastonl.push.resistance import ResistanceInfo as ResistanceInfo
 from nx_fastonl.push.resistance import effective_resistance as effective_resistance
+from nx_fastonl.push.sweep import SweepCut as SweepCut
+from nx_fastonl.push.sweep import SweepProfile as SweepProfile
+from nx_fastonl.push.sweep import sweep_cut as sweep_cut
 
 __all__ = [
     "Answer",
@@ -44,6 +49,7 @@ __all__ = [
     "DynamicPageRank",
     "KernelInfo",
     "LabelSequence",
+    "LocalCommunity",
     "OnlineNodeLabeler",
     "PageRankInfo",
     "PushInfo",
@@ -51,6 +57,8 @@ __all__ = [
     "ResistanceInfo",
     "SavedMatrix",
     "Shard",
+    "SweepCut",
+    "SweepProfile",
     "__version__",
     "datasets",
     "effective_resistance",
@@ -59,6 +67,7 @@ __all__ = [
     "kernel_column",
     "kernel_matrix",
     "labeling_cut",
+    "local_community",
     "online_node_labeling",
     "open_matrix",
     "personalized_pagerank_local",
@@ -68,4 +77,5 @@ __all__ = [
     "replay",
     "shards",
     "sklearn",
+    "sweep_cut",
 ]

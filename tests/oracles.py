@@ -88,6 +88,16 @@ def pagerank(W, personalization, damping, dangling=None):
     return np.linalg.solve(np.eye(n) - damping * matrix, (1 - damping) * personalization)
 
 
+def sweep(W, order):
+    """The cut, volume and conductance of each prefix; 1 where one of the two sides has no edge."""
+    found = []
+    for size in range(1, len(order) + 1):
+        inside = np.isin(np.arange(len(W)), order[:size])
+        cut, volume, rest = W[inside][:, ~inside].sum(), W[inside].sum(), W[~inside].sum()
+        found.append((cut, volume, cut / min(volume, rest) if min(volume, rest) > 0 else 1.0))
+    return found
+
+
 def networkx_pagerank(G, **parameters):
     return nx.pagerank(G, tol=1e-12 / len(G), max_iter=2000, **parameters)
 

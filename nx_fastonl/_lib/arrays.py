@@ -19,6 +19,11 @@ def enlarged(array: NDArray[Any], *shape: int, used: int | None = None) -> NDArr
     return larger
 
 
+def no_marks(n: int) -> NDArray[np.uint8]:
+    """A mark for each of n nodes, all 0: scratch memory for sets of nodes."""
+    return np.zeros(n, dtype=np.uint8)
+
+
 def frozen(array: NDArray[Any], dtype: Any) -> NDArray[Any]:
     """A copy that cannot be made writable again: compiled loops trust what was checked."""
     return read_only(np.array(array, dtype=dtype, order="C"), dtype)

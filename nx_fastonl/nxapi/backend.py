@@ -61,6 +61,8 @@ class BackendInterface:
     fastonl_personalized_pagerank_local = _deferred("push.pagerank", "personalized_pagerank_local")
     fastonl_ppr_matrix = _deferred("push.matrix", "ppr_matrix")
     fastonl_effective_resistance = _deferred("push.resistance", "effective_resistance")
+    fastonl_sweep_cut = _deferred("push.sweep", "sweep_cut")
+    fastonl_local_community = _deferred("push.community", "local_community")
     fastonl_kernel_column = _deferred("kernels.functions", "kernel_column")
     fastonl_kernel_matrix = _deferred("kernels.matrix", "kernel_matrix")
     fastonl_online_node_labeling = _deferred("labeling.stream", "online_node_labeling")

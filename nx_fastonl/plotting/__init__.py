@@ -10,5 +10,6 @@ __all__, __getattr__, __dir__ = lazy_names(
         "plot_error_curves": "curves",
         "plot_labels": "graphs",
         "plot_pagerank": "graphs",
+        "plot_sweep": "curves",
     },
 )

@@ -7,15 +7,17 @@ from typing import TYPE_CHECKING, Any, Literal, get_args
 
 import numpy as np
 
+from nx_fastonl._lib.checks import shortened
 from nx_fastonl._lib.optional import axes_or_current, pandas_for
 from nx_fastonl.labeling.sequence import LabelSequence
 from nx_fastonl.plotting.style import LINE_COLOURS, line_style
+from nx_fastonl.push.sweep import SweepCut
 
 if TYPE_CHECKING:
     import pandas as pd
     from matplotlib.axes import Axes
 
-__all__ = ["plot_bands", "plot_error_curves"]
+__all__ = ["plot_bands", "plot_error_curves", "plot_sweep"]
 
 Band = Literal["std", "range"]
 
@@ -164,6 +166,55 @@ def plot_error_curves(
     plot_bands(frame, "nodes_seen", "error_rate", by="name", ax=ax)
     ax.legend(handlelength=3.0, fontsize="small")  # the names need no title
     ax.set_ylim(0.0, min(1.05, ax.get_ylim()[1]))  # a band may reach above 1, a rate cannot
+    return ax
+
+
+def plot_sweep(found: SweepCut, ax: Axes | None = None) -> Axes:
+    """Draw the conductance of each prefix of a sweep against its number of nodes, with a dot on the set found.
+
+    A deep and narrow valley is a clear community. If the curve keeps falling to its end, the community may be larger
+    than what the sweep saw. The x axis is logarithmic if there are more than 50 nodes.
+
+    Parameters
+    ----------
+    found : SweepCut or LocalCommunity
+        The result of `nx_fastonl.sweep_cut` or `nx_fastonl.local_community`.
+    ax : matplotlib Axes, optional
+        Where to draw, by default the current axes.
+
+    Returns
+    -------
+    matplotlib Axes
+
+    Raises
+    ------
+    TypeError
+        If `found` is something else.
+    ImportError
+        If matplotlib is not installed.
+
+    Examples
+    --------
+    >>> import matplotlib; matplotlib.use("Agg")
+    >>> import matplotlib.pyplot as plt
+    >>> import networkx as nx
+    >>> import nx_fastonl as fo
+    >>> _, ax = plt.subplots()
+    >>> ax = fo.plotting.plot_sweep(fo.local_community(nx.karate_club_graph(), 33), ax)
+    >>> ax.get_xlabel(), ax.get_ylabel()
+    ('nodes', 'conductance')
+    >>> plt.close()
+    """
+    if not isinstance(found, SweepCut):
+        raise TypeError(f"found must be what sweep_cut or local_community returns, got {shortened(found)}")
+    ax = axes_or_current(ax, "plot_sweep")
+    conductance, size = found.profile.conductance, len(found.nodes)
+    if len(conductance) > LOG_RATIO:
+        ax.set_xscale("log")
+    ax.plot(np.arange(1, len(conductance) + 1), conductance, color=LINE_COLOURS[0], label="each prefix")
+    ax.plot(size, found.conductance, "o", color="black", label=f"lowest: {size:,} nodes")
+    ax.set(xlabel="nodes", ylabel="conductance", ylim=(0.0, 1.05))
+    ax.legend(fontsize="small")
     return ax
 
 

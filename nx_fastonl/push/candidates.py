@@ -9,6 +9,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from nx_fastonl._lib.arrays import no_marks
 from nx_fastonl._lib.checks import Unknown, shortened
 from nx_fastonl._lib.frames import is_frame, named_nodes
 from nx_fastonl.batch.rows import checked_nodes
@@ -47,7 +48,7 @@ class Candidates(NamedTuple):
         if self.only is None and not excluded:
             yield Allowed(NodeFilter(), graph.number_of_nodes(), graph.largest_degree)
             return
-        with graph.scratch(_no_marks) as marks:
+        with graph.scratch(no_marks) as marks:
             allowed = self._mark(graph, marks, np.unique(np.concatenate([np.empty(0, dtype=np.int32), *excluded])))
             yield allowed
             for rows in (self.only, *excluded):
@@ -59,7 +60,7 @@ class Candidates(NamedTuple):
         if self.only is None and self.exclude is None:
             return NodeFilter(exclude_neighbors=self.exclude_neighbors)
         excluded = np.empty(0, dtype=np.int32) if self.exclude is None else self.exclude
-        return self._mark(graph, _no_marks(len(graph)), excluded).filter
+        return self._mark(graph, no_marks(len(graph)), excluded).filter
 
     def _mark(self, graph: RowGraph, marks: NDArray[np.uint8], excluded: NDArray[np.int32]) -> Allowed:
         """Mark the candidates that are left or, where all nodes are candidates, those that are not."""
@@ -128,7 +129,3 @@ def _rows_of_integers(graph: RowGraph, nodes: NDArray[Any]) -> NDArray[np.int32]
     else:
         return None
     return rows.astype(np.int32) if found.all() else None
-
-
-def _no_marks(n: int) -> NDArray[np.uint8]:
-    return np.zeros(n, dtype=np.uint8)

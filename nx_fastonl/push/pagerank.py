@@ -569,7 +569,7 @@ def _top_is_proven(graph: RowGraph, found: PageRankVector, top: NDArray[np.intp]
     return bool((found.values - error)[top].min() > rival)
 
 
-def as_weights(graph: RowGraph, personalization: Any) -> Masses:
+def as_weights(graph: RowGraph, personalization: Any, name: str = "personalization") -> Masses:
     """The seeds as {node: weight} or floats, from a dict or its like, an array, a node, or an iterable of nodes."""
     if personalization in graph:
         return {personalization: 1.0}
@@ -578,12 +578,10 @@ def as_weights(graph: RowGraph, personalization: Any) -> Masses:
     if isinstance(personalization, str) or not isinstance(personalization, Iterable):
         return {personalization: 1.0}
     if isinstance(personalization, np.ndarray):
-        if holds_weights(graph, personalization, "personalization"):
+        if holds_weights(graph, personalization, name):
             return personalization
         personalization = personalization.tolist()
     seeds = list(personalization)
     if seeds and len(seeds) == len(graph) and all(isinstance(seed, float) and seed not in graph for seed in seeds):
-        raise TypeError(
-            "personalization is a collection of nodes, and these are numbers; for weights pass an array of them"
-        )
+        raise TypeError(f"{name} is a collection of nodes, and these are numbers; for weights pass an array of them")
     return dict.fromkeys(seeds, 1.0)

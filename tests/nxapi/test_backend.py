@@ -542,6 +542,8 @@ class TestOwnFunctions:
         (fo.personalized_pagerank_local, (), {"personalization": 0}),
         (fo.ppr_matrix, ([0, 5],), {}),
         (fo.effective_resistance, ([(0, 5)],), {}),
+        (fo.sweep_cut, ({0: 2.0, 1: 1.0, 33: 1.0},), {}),
+        (fo.local_community, (0,), {}),
         (fo.kernel_column, (0,), {}),
         (fo.kernel_matrix, ([0, 1],), {}),
         # Without probabilities, which depend on the order of edges.
@@ -609,6 +611,8 @@ def plain(result):
     """A result as something that can be compared."""
     if hasattr(result, "toarray"):
         return result.toarray().tolist()
+    if isinstance(result, fo.SweepCut):
+        return result.order, len(result.nodes), *map(plain, result.profile)
     return result.tolist() if isinstance(result, np.ndarray) else result
 
 

@@ -5,11 +5,11 @@ import itertools
 import networkx as nx
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import nx_fastonl as fo
-from nx_fastonl.push.candidates import _no_marks
+from nx_fastonl._lib.arrays import no_marks
 from tests import oracles
 from tests.push.test_top import ENOUGH, any_graphs, assert_claims, top_of
 from tests.strategies import alphas, masses, nodes_of, small_graphs
@@ -38,6 +38,7 @@ def exact_values(G, damping, seeds):
 
 
 class TestProof:
+    @settings(max_examples=70)
     @given(st.data(), any_graphs, alphas(), st.integers(1, 12), st.sampled_from([1, 30, 300, ENOUGH]))
     def test_no_claim_is_wrong(self, data, G, damping, k, max_operations):
         seeds, options = data.draw(masses(G)), data.draw(restrictions(G))
@@ -49,6 +50,7 @@ class TestProof:
         else:
             assert info.tied == ()
 
+    @settings(max_examples=70)
     @given(st.data(), small_graphs(directed=True), alphas(), st.integers(1, 12), st.sampled_from([300, ENOUGH]))
     def test_no_claim_is_wrong_where_dead_ends_jump(self, data, G, damping, k, max_operations):
         seeds, dangling, options = data.draw(masses(G)), data.draw(masses(G)), data.draw(restrictions(G))
@@ -56,6 +58,7 @@ class TestProof:
         if info.top_k_proven:
             assert_claims(G, damping, seeds, k, found, info, dangling, allowed_nodes(G, seeds, **options))
 
+    @settings(max_examples=70)
     @given(st.data(), small_graphs(), st.floats(0.1, 0.9), st.integers(1, 12))
     def test_they_are_the_largest_of_the_dense_solution(self, data, G, damping, k):
         seed, options = data.draw(nodes_of(G)), data.draw(restrictions(G))
@@ -98,6 +101,7 @@ class TestProof:
 
 
 class TestFilters:
+    @settings(max_examples=70)
     @given(st.data(), GRAPHS, alphas(), st.sampled_from([{"epsilon": 1e-2}, {"epsilon": 1e-6}, {"tol": 1e-3}]))
     def test_the_same_values_without_the_others(self, data, G, damping, accuracy):
         seeds, options = data.draw(masses(G)), data.draw(restrictions(G))
@@ -111,6 +115,7 @@ class TestFilters:
         assert list(top.values()) == sorted(expected.values(), reverse=True)[:k]
         assert top.items() <= expected.items()
 
+    @settings(max_examples=70)
     @given(st.data(), GRAPHS, alphas(), st.integers(1, 8), st.sampled_from([{"epsilon": 1e-3}, {"tol": 1e-6}]))
     def test_top_k_is_right_where_it_is_proven(self, data, G, damping, k, accuracy):
         seeds, options = data.draw(masses(G)), data.draw(restrictions(G))
@@ -122,6 +127,7 @@ class TestFilters:
             kth = min((exact[node] for node in top), default=0.0)
             assert all(exact[node] <= kth + 1e-12 for node in allowed if node not in top)
 
+    @settings(max_examples=70)
     @given(st.data(), GRAPHS, st.sampled_from([None, 1, 3]), st.sampled_from([{"epsilon": 1e-4}, {"tol": 1e-3}]))
     def test_rows(self, data, G, k, accuracy):
         options = data.draw(restrictions(G))
@@ -146,7 +152,7 @@ class TestFilters:
             assert fo.personalized_pagerank_local(graph, personalization=0, top_k=4) == (
                 fo.personalized_pagerank_local(karate.copy(), personalization=0, top_k=4)
             )
-            with graph.scratch(_no_marks) as marks:
+            with graph.scratch(no_marks) as marks:
                 assert not marks.any()
 
     def test_ways_to_name_nodes(self, karate):

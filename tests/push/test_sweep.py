@@ -1,0 +1,229 @@
+"""Sweep cuts, and the communities that they find around some nodes."""
+
+import networkx as nx
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import nx_fastonl as fo
+from nx_fastonl._lib.arrays import no_marks
+from tests import oracles
+from tests.strategies import alphas, graphs_with_ties, masses, nodes_of, small_graphs
+
+undirected = small_graphs() | graphs_with_ties().filter(lambda G: not G.is_directed())
+
+
+def rows_of(G, nodes):
+    names = list(G)
+    return [names.index(node) for node in nodes]
+
+
+def assert_profile(G, found):
+    """Every number is that of the definition."""
+    expected = oracles.sweep(oracles.adjacency(G), rows_of(G, found.order))
+    total = max(oracles.adjacency(G).sum(), 1.0)
+    for (cut, volume, conductance), c, v, phi in zip(
+        expected, found.profile.cut, found.profile.volume, found.profile.conductance, strict=True
+    ):
+        np.testing.assert_allclose((c, v), (cut, volume), atol=1e-13 * total, rtol=1e-12)
+        rest = total - volume
+        assert phi == pytest.approx(conductance, abs=1e-12 * total / max(min(volume, rest), 1e-6 * total))
+        assert (cut == 0.0) == (c == 0.0)
+
+
+def assert_best(found):
+    """The set is the shortest prefix of the lowest conductance."""
+    size = len(found.nodes)
+    assert found.nodes == found.order[:size]
+    assert found.conductance == found.profile.conductance.min() == found.profile.conductance[size - 1]
+    assert (found.profile.conductance[: size - 1] > found.conductance).all()
+    assert (found.cut, found.volume) == (found.profile.cut[size - 1], found.profile.volume[size - 1])
+
+
+class TestSweepCut:
+    @settings(max_examples=70)
+    @given(st.data(), undirected)
+    def test_every_prefix(self, data, G):
+        vector = data.draw(masses(G))
+        found = fo.sweep_cut(G, vector)
+        degrees = dict(zip(G, oracles.adjacency(G).sum(axis=1), strict=True))
+        names = list(G)
+
+        def place(node):
+            return (-vector[node] / degrees[node] if degrees[node] else -np.inf, names.index(node))
+
+        assert found.order == sorted(vector, key=place)
+        assert_profile(G, found)
+        assert_best(found)
+
+    @settings(max_examples=70)
+    @given(st.data(), undirected, st.integers(1, 8))
+    def test_arrays_and_sizes(self, data, G, max_size):
+        vector = data.draw(masses(G))
+        expected = fo.sweep_cut(G, vector, per_degree=False)
+        names = list(G)
+        assert expected.order == sorted(vector, key=lambda node: (-vector[node], names.index(node)))
+        found = fo.sweep_cut(G, oracles.to_vector(vector, G), max_size, per_degree=False)
+        assert found.order == expected.order[:max_size]
+        assert found.profile.conductance.tolist() == expected.profile.conductance[:max_size].tolist()
+        assert_best(found)
+
+    @settings(max_examples=70)
+    @given(st.data(), small_graphs())
+    def test_equals_networkx(self, data, G):
+        G.remove_edges_from(list(nx.selfloop_edges(G)))
+        vector = data.draw(masses(G))
+        found = fo.sweep_cut(G, vector)
+        for size, phi in enumerate(found.profile.conductance.tolist(), 1):
+            S, T = found.order[:size], found.order[size:] + [node for node in G if node not in vector]
+            if nx.volume(G, S, weight="weight") > 0 and nx.volume(G, T, weight="weight") > 1e-9:
+                assert phi == pytest.approx(nx.conductance(G, S, T, weight="weight"), abs=1e-6)
+
+    def test_self_loops_count_once(self):
+        G = nx.Graph([(0, 0), (0, 1), (1, 2), (2, 3), (3, 3)])
+        found = fo.sweep_cut(G, {0: 4, 1: 3, 2: 2, 3: 1}, per_degree=False)
+        assert found.profile.volume.tolist() == [2, 4, 6, 8]
+        assert (found.nodes, found.conductance) == ([0, 1], 0.25)
+
+    def test_zero_is_zero(self):
+        """Sums of weights are rounded; a component has no cut all the same."""
+        G = nx.Graph()
+        G.add_weighted_edges_from([(0, 1, 0.1), (1, 2, 0.2), (2, 0, 0.3), (3, 4, 0.7)])
+        found = fo.sweep_cut(G, dict.fromkeys(range(5), 1.0), per_degree=False)
+        assert (found.nodes, found.conductance, found.cut) == ([0, 1, 2], 0.0, 0.0)
+        assert found.profile.conductance[-1] == 1.0  # all nodes: no cut
+
+    def test_nodes_without_edges(self):
+        G = nx.path_graph(4)
+        G.add_nodes_from(["a", "b"])
+        found = fo.sweep_cut(G, {"b": 1e-3, 0: 1.0, 1: 0.1, "a": 1e-3})
+        assert found.order == ["a", "b", 0, 1]
+        assert found.profile.conductance[:3].tolist() == [1.0, 1.0, 1.0]
+        assert found.conductance == pytest.approx(1 / 3)
+
+    def test_errors(self, karate):
+        with pytest.raises(nx.NetworkXNotImplemented, match="conductance is that of an undirected graph"):
+            fo.sweep_cut(nx.DiGraph([(0, 1)]), {0: 1.0})
+        with pytest.raises(nx.NodeNotFound, match="node 99 is not in the graph"):
+            fo.sweep_cut(karate, {99: 1.0, 0: 1.0})
+        assert fo.sweep_cut(karate, {99: 1.0, 0: 1.0}, unknown="skip").order == [0]
+        with pytest.raises(ValueError, match="vector gives node 0 the value -1"):
+            fo.sweep_cut(karate, {0: -1})
+        with pytest.raises(ValueError, match="vector sums to zero"):
+            fo.sweep_cut(karate, np.zeros(34))
+        with pytest.raises(ValueError, match="max_size must be at least 1, got 0"):
+            fo.sweep_cut(karate, {0: 1}, 0)
+        with pytest.raises(TypeError, match="per_degree must be True or False, got 'degree'"):
+            fo.sweep_cut(karate, {0: 1}, per_degree="degree")
+
+    def test_what_it_found_cannot_change(self, karate):
+        found = fo.sweep_cut(karate, {0: 2, 1: 1})
+        with pytest.raises(ValueError, match="read-only"):
+            found.profile.cut[0] = 0.0
+        assert repr(found) == "SweepCut(2 of 2 nodes, conductance=0.8873)"
+
+
+class TestLocalCommunity:
+    @settings(max_examples=70)
+    @given(st.data(), undirected, alphas(), st.sampled_from([None, 1e-1, 1e-3, 1e-6]), st.none() | st.integers(1, 6))
+    def test_the_best_of_its_sweep(self, data, G, alpha, epsilon, max_size):
+        seeds = data.draw(masses(G))
+        found = fo.local_community(G, seeds, alpha, epsilon, max_size)
+        assert_profile(G, found)
+        assert_best(found)
+        assert len(found.order) <= (max_size or len(G))
+        half = oracles.adjacency(G).sum() / 2
+        assert len(found.order) == 1 or found.profile.volume[-1] <= half * (1 + 1e-12)
+        if len(seeds) == 1:
+            assert found.nodes[0] == next(iter(seeds))
+
+    @settings(max_examples=70)
+    @given(st.data(), undirected, alphas())
+    def test_the_sweep_of_personalized_pagerank(self, data, G, alpha):
+        """Where the order is clear, it is that of the exact vector."""
+        seed = data.draw(nodes_of(G))
+        found = fo.local_community(G, seed, alpha, epsilon=1e-14)
+        W = oracles.adjacency(G)
+        exact = oracles.pagerank(W, oracles.to_vector({seed: 1.0}, G), alpha)
+        scores = exact[rows_of(G, found.order)] / np.maximum(W.sum(axis=1)[rows_of(G, found.order)], 1e-300)
+        assert (np.diff(scores) <= 1e-9 * scores[0]).all()
+
+    @settings(max_examples=70)
+    @given(st.data(), undirected)
+    def test_epsilon_falls_and_the_best_wins(self, data, G):
+        seed = data.draw(nodes_of(G))
+        found = fo.local_community(G, seed)
+        assert found.epsilon in (1e-3, 1e-4, 1e-5)
+        first = fo.local_community(G, seed, epsilon=1e-3)
+        assert found.conductance <= first.conductance
+        assert (found.epsilon == 1e-3) == (found.conductance == first.conductance)
+
+    def test_planted_communities_are_found(self):
+        G = nx.connected_caveman_graph(40, 12)
+        for seed in range(0, 480, 37):
+            found = fo.local_community(G, seed, max_size=20)  # several caves in a row would be better still
+            assert sorted(found.nodes) == list(range(seed // 12 * 12, seed // 12 * 12 + 12))
+
+    def test_a_small_component_is_the_community(self):
+        G = nx.disjoint_union(nx.path_graph(4), nx.complete_graph(30))
+        found = fo.local_community(G, 1)
+        assert (sorted(found.nodes), found.conductance, found.cut) == ([0, 1, 2, 3], 0.0, 0.0)
+        within = fo.local_community(G, 10)  # its component has more than half of all edges
+        assert within.nodes[0] == 10
+        assert within.conductance > 0.0
+
+    def test_isolated_seeds(self):
+        G = nx.connected_caveman_graph(5, 6)
+        G.add_node("isolated")
+        found = fo.local_community(G, "isolated")
+        assert (found.nodes, found.conductance, found.volume) == (["isolated"], 1.0, 0.0)
+        both = fo.local_community(G, ["isolated", 7])
+        assert both.order[0] == "isolated"
+        assert set(both.nodes) == {"isolated", *range(6, 12)}
+
+    def test_tiny_graphs(self):
+        for G in (nx.empty_graph(1), nx.empty_graph(3), nx.Graph([(0, 0)]), nx.path_graph(2), nx.star_graph(3)):
+            found = fo.local_community(G, 0)
+            assert (found.nodes, found.conductance) == ([0], 1.0)
+
+    def test_graphs_that_change_and_memory_left_clean(self):
+        G = nx.connected_caveman_graph(10, 8)
+        graph = fo.DynamicGraph(G)
+        expected = fo.local_community(G, 3)
+        for _ in range(2):
+            found = fo.local_community(graph, 3)
+            assert (found.nodes, found.conductance) == (expected.nodes, expected.conductance)
+            with graph.rows.scratch(no_marks) as marks:
+                assert not marks.any()
+        graph.remove_node(5)
+        graph.add_edge("new", 3, weight=2.0)
+        now = fo.local_community(graph, "new")
+        assert_profile(graph.freeze().to_networkx(), now)
+        assert "new" in now.nodes
+        assert 5 not in now.order
+
+    def test_the_work_is_local(self):
+        """The same community in a small graph and in one that is a hundred times as large takes the same work."""
+        few, many = (fo.local_community(nx.connected_caveman_graph(n, 10), 205, epsilon=1e-3) for n in (50, 5000))
+        assert many.operations == few.operations
+        assert many.order == few.order
+
+    def test_errors(self, karate):
+        with pytest.raises(nx.NetworkXNotImplemented, match="conductance is that of an undirected graph"):
+            fo.local_community(nx.DiGraph([(0, 1)]), 0)
+        with pytest.raises(nx.NodeNotFound, match="node 99 is not in the graph"):
+            fo.local_community(karate, [0, 99])
+        assert fo.local_community(karate, [0, 99], unknown="skip").nodes[0] == 0
+        for options, message in (
+            ({"alpha": 1.0}, "alpha must lie strictly between 0 and 1"),
+            ({"epsilon": 0.0}, "epsilon must be a positive number"),
+            ({"max_size": 0}, "max_size must be at least 1"),
+            ({"unknown": "drop"}, "unknown, for nodes that are not in the graph"),
+        ):
+            with pytest.raises(ValueError, match=message):
+                fo.local_community(karate, 0, **options)
+        with pytest.raises(nx.NetworkXPointlessConcept):
+            fo.local_community(nx.Graph(), 0)
+        with pytest.raises(ValueError, match="seeds is an array of int64 with an entry for each of the 34 nodes"):
+            fo.local_community(karate, np.arange(34))
