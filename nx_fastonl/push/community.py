@@ -11,7 +11,7 @@ import numpy as np
 from nx_fastonl._lib.checks import Unknown, check_count, check_fraction, check_positive, check_unknown
 from nx_fastonl.graph.base import RowGraph
 from nx_fastonl.graph.convert import as_row_graph
-from nx_fastonl.graph.vectors import Masses, SparseVector, distribution
+from nx_fastonl.graph.vectors import Masses, SparseVector, distribution, unframed
 from nx_fastonl.nxapi.dispatch import dispatchable
 from nx_fastonl.push import _push
 from nx_fastonl.push._sweep import pushed_so_far
@@ -74,7 +74,7 @@ def local_community(
     G : nx.Graph, scipy sparse array, CSRGraph or DynamicGraph
         Undirected: of a directed one, pass `CSRGraph.without_arrows`. The conversion of an nx.Graph is kept for later
         calls: see `CSRGraph.from_networkx`.
-    seeds : node, collection of nodes, dict or array
+    seeds : node, collection of nodes, dict, array, table or column
         As `personalization` of `personalized_pagerank_local`.
     alpha : float, default 0.85
         The damping, between 0 and 1, as in `personalized_pagerank_local`. A larger one finds larger communities.
@@ -132,6 +132,7 @@ def local_community(
     >>> found.nodes[:4]
     ['Enjolras', 'Prouvaire', 'Combeferre', 'Grantaire']
     """
+    seeds = unframed(seeds, "seeds")
     graph = as_row_graph(G, weight, in_order=isinstance(seeds, np.ndarray))
     with graph.reading():
         check_undirected(graph)

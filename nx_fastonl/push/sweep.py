@@ -16,7 +16,7 @@ from nx_fastonl._lib.checks import Unknown, check_count, check_unknown, shortene
 from nx_fastonl.graph._dicts import dict_from_arrays
 from nx_fastonl.graph.base import RowGraph
 from nx_fastonl.graph.convert import as_row_graph
-from nx_fastonl.graph.vectors import Masses, sparse_vector
+from nx_fastonl.graph.vectors import Masses, sparse_vector, unframed
 from nx_fastonl.nxapi.dispatch import dispatchable
 from nx_fastonl.push import _sweep
 
@@ -167,9 +167,9 @@ def sweep_cut(
     G : nx.Graph, scipy sparse array, CSRGraph or DynamicGraph
         Undirected: of a directed one, pass `CSRGraph.without_arrows`. The conversion of an nx.Graph is kept for later
         calls: see `CSRGraph.from_networkx`.
-    vector : dict or array of float
-        ``{node: value}``, or a value for each node in the order of ``list(G)``. No value may be negative. Nodes whose
-        value is 0 are not swept.
+    vector : dict, array, table or column of float
+        ``{node: value}``, or a value for each node in the order of ``list(G)``. A table has the columns node and
+        weight; a pandas Series goes by its index. No value may be negative. Nodes whose value is 0 are not swept.
     max_size : int, optional
         The set has at most this many nodes. Unlimited by default.
     per_degree : bool, default True
@@ -223,6 +223,7 @@ def sweep_cut(
     >>> found.profile.conductance[:3].round(3)
     array([1.   , 0.922, 0.821])
     """
+    vector = unframed(vector, "vector")
     graph = as_row_graph(G, weight, in_order=isinstance(vector, np.ndarray))
     with graph.reading():
         check_undirected(graph)

@@ -221,3 +221,24 @@ class TestSeeds:
         G = nx.relabel_nodes(self.G, str)
         found = fo.personalized_pagerank_local(G, personalization=pd.Series(["5", "8"]))
         assert found == fo.personalized_pagerank_local(G, personalization=["5", "8"])
+
+    @pytest.mark.parametrize("kind", TABLES)
+    def test_communities_of_tables(self, kind):
+        make = TABLES[kind]
+        by_dict = fo.local_community(self.G, {5: 1.0, 8: 3.0})
+        assert fo.local_community(self.G, make({"node": [5, 8], "weight": [1, 3]})).order == by_dict.order
+        assert fo.local_community(self.G, make({"node": [5, 8]})).order == fo.local_community(self.G, [5, 8]).order
+        vector = make({"node": [5, 8, 0], "weight": [1.0, 3.0, 2.0]})
+        assert fo.sweep_cut(self.G, vector).order == fo.sweep_cut(self.G, {5: 1.0, 8: 3.0, 0: 2.0}).order
+
+    def test_communities_of_columns(self):
+        values = np.linspace(0.0, 1.0, 34)
+        for column in (pd.Series(values), pl.Series(values), pa.array(values)):
+            assert fo.local_community(self.G, column).order == fo.local_community(self.G, values).order
+            assert fo.sweep_cut(self.G, column).order == fo.sweep_cut(self.G, values).order
+        seeds = fo.local_community(self.G, [0, 33]).order
+        assert fo.local_community(self.G, pl.Series([0, 33])).order == seeds
+        assert fo.local_community(self.G, pd.Series([0, 33]).to_list()).order == seeds
+        for use, name in ((fo.local_community, "seeds"), (fo.sweep_cut, "vector")):
+            with pytest.raises(ValueError, match=f"{name} is a column of integers whose index has no names"):
+                use(self.G, pd.Series([0, 33]))
