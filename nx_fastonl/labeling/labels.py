@@ -50,8 +50,9 @@ def read_attribute(G: Any, labels: Labels) -> Labels:
 def label_stream(labels: Labels, graph: CSRGraph) -> tuple[Iterable[tuple[Hashable, Any]], int | None]:
     """Pairs of a node and its label, in order of arrival, and how many there are if that is known.
 
-    An array, or a column without an index, holds a label for each node, in the order of the graph's rows; its
-    unlabelled nodes are left out. Pairs, tables and mappings may hold labels that `is_missing`.
+    An array, or a column without an index or with one that counts its rows, holds a label for each node, in the order
+    of the graph's rows; its unlabelled nodes are left out. Pairs, tables and mappings may hold labels that
+    `is_missing`.
     """
     if isinstance(labels, str):
         raise TypeError(
@@ -97,16 +98,33 @@ def _by_row(labels: NDArray[Any], graph: CSRGraph, *, integers: bool) -> tuple[I
 
 
 def _of_frame(labels: Table | Column, graph: CSRGraph) -> tuple[Iterable[tuple[Hashable, Any]], int]:
-    """The same of a table of nodes and labels, or of a column of labels. An index holds the nodes."""
+    """The same of a table of nodes and labels, or of a column of labels. An index with names holds the nodes."""
     if isinstance(labels, Table):
         nodes, column = labels.named("node", "label")
-    elif labels.index is not None:
+    elif labels.index is not None and not (len(labels) and labels.counts_rows):
         nodes, column = labels.index, labels
     else:
+        if labels.index is not None:
+            _check_covers(labels, graph)
         values = labels.values()
         are_integers = {type(label) for label in values if label is not None} == {int}
         return _by_row(np.fromiter(values, dtype=object, count=len(values)), graph, integers=are_integers)
     return zip(nodes.nodes(), column.values(), strict=True), len(column)
+
+
+def _check_covers(labels: Column, graph: CSRGraph) -> None:
+    """Raise if a column whose index counts its rows may be other than a label for each node, in the graph's order."""
+    n_rows, n = len(labels), len(graph)
+    if n_rows != n:
+        problem = f"length {n_rows} whose index has no names, and the graph has {n} nodes"
+    elif any(row in graph for row in range(n)) and any(row != node for row, node in enumerate(graph.nodes)):
+        problem = "labels whose index has no names, and the graph has integers as nodes in another order"
+    else:
+        return
+    raise ValueError(
+        f"labels is a column of {problem}: pass dict(zip(nodes, labels)) where nodes are those of the labels, or "
+        "labels.to_dict() if the index counts nodes"
+    )
 
 
 def _pairs(labels: Iterable[Any]) -> Iterator[tuple[Hashable, Any]]:

@@ -228,6 +228,24 @@ class TestColumns:
         with pytest.raises(ValueError, match="the index of labels has no node in row 1"):
             label_stream(pd.Series([1, 2], index=["a", None]), GRAPH)
 
+    def test_an_index_that_counts_rows_names_no_nodes(self):
+        for labels in (["x", None, "y", "x"], [3, -1, 3, 0]):
+            expected = pairs_of(pl.Series(labels), GRAPH)
+            assert pairs_of(pd.Series(labels), GRAPH) == expected
+            assert pairs_of(pd.DataFrame({"club": labels})["club"], GRAPH) == expected
+            by_number = pairs_of(pl.Series(labels), NUMBERED)
+            assert pairs_of(pd.Series(labels), NUMBERED) == by_number
+        assert pairs_of(pd.Series([], dtype=object), GRAPH) == []
+        column, model = pd.Series(["x", "y"]), fo.OnlineNodeLabeler(NUMBERED)
+        for use in (model.fit, model.run, model.learn_many):
+            with pytest.raises(ValueError, match=r"length 2 whose index has no names, and the graph has 4 nodes: pass"):
+                use(column)
+        assert model.fit(column.to_dict()).labels == {0: "x", 1: "y"}
+        assert model.fit(dict(zip([3, 2], column, strict=True))).labels == {3: "x", 2: "y"}
+        other_order = fo.CSRGraph.from_networkx(nx.path_graph([2, 0, 1, 3]))
+        with pytest.raises(ValueError, match="the graph has integers as nodes in another order"):
+            label_stream(pd.Series(list("wxyz")), other_order)
+
 
 class TestNodes:
     """Columns and tables of nodes to ask about."""
