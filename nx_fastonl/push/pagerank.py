@@ -321,7 +321,7 @@ def personalized_pagerank_local(
     The closest of those that node 22 has no edge to:
 
     >>> list(fo.personalized_pagerank_local(G, personalization=22, top_k=3, exclude_neighbors=True))
-    [2, 23, 30]
+    [23, 31, 2]
 
     Arrays in and out:
 

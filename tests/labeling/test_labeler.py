@@ -614,9 +614,11 @@ import numpy as np, nx_fastonl as fo
 n = 20_000
 rng = np.random.default_rng(0)
 graph = fo.CSRGraph.from_edges(rng.integers(n, size=5 * n), rng.integers(n, size=5 * n), n=n)
+options = {{"smoothness": 1e-8, "epsilon": 1e-16, "method": {method!r}}}
+fo.online_node_labeling(graph, [], **options)  # what it imports, an interrupt would break
+signal.signal(signal.SIGINT, signal.default_int_handler)  # it is ignored where the tests run in the background
 threading.Timer(1.0, os.kill, (os.getpid(), signal.SIGINT)).start()
 try:
-    options = {{"smoothness": 1e-8, "epsilon": 1e-16, "method": {method!r}}}
     fo.online_node_labeling(graph, ((u, u % 5) for u in {nodes}), **options)
 except KeyboardInterrupt:
     print("interrupted")
