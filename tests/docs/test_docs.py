@@ -125,6 +125,13 @@ def rounded(word):
         return word
 
 
+@pytest.mark.parametrize("page", PAGES, ids=name)
+def test_tables_are_whole(page):
+    """A row after a blank line is no row of its table, but a paragraph that begins with a bar."""
+    lines = MarkdownIt().enable("table").parse(page.read_text("utf-8"))
+    assert [token.content for token in lines if token.type == "inline" and token.content.startswith("|")] == []
+
+
 @pytest.mark.parametrize(
     "page", [*PAGES, *(ROOT / file for file in ("CONTRIBUTING.md", "CHANGELOG.md", "SECURITY.md"))], ids=name
 )
