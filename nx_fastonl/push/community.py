@@ -46,7 +46,7 @@ class LocalCommunity(SweepCut):
     >>> import nx_fastonl as fo
     >>> found = fo.local_community(nx.barbell_graph(10, 0), 0, epsilon=1e-4)
     >>> found, found.epsilon
-    (LocalCommunity(10 of 10 nodes, conductance=0.01099), 0.0001)
+    (LocalCommunity(10 nodes, 10 swept, conductance=0.01099), 0.0001)
     """
 
     epsilon: float

@@ -56,7 +56,7 @@ class SweepCut:
     Attributes
     ----------
     nodes : list of nodes
-        The set, in the order of the sweep.
+        The set, in the order of the sweep. Their number is the ``len`` of this object.
     conductance : float
         The weight of the edges that leave the set, divided by the smaller of the two sums of degrees: of its nodes, and
         of all others. 1 where one of these is 0.
@@ -72,7 +72,7 @@ class SweepCut:
     >>> import networkx as nx
     >>> import nx_fastonl as fo
     >>> fo.sweep_cut(nx.barbell_graph(3, 0), {0: 3, 1: 3, 2: 2, 3: 1})
-    SweepCut(3 of 4 nodes, conductance=0.1429)
+    SweepCut(3 nodes, 4 swept, conductance=0.1429)
     """
 
     nodes: list[Any]
@@ -82,8 +82,11 @@ class SweepCut:
     order: list[Any]
     profile: SweepProfile
 
+    def __len__(self) -> int:
+        return len(self.nodes)
+
     def __repr__(self) -> str:
-        found = f"{len(self.nodes):,} of {len(self.order):,} nodes, conductance={self.conductance:.4g}"
+        found = f"{len(self):,} nodes, {len(self.order):,} swept, conductance={self.conductance:.4g}"
         return f"{type(self).__name__}({found})"
 
 
@@ -218,7 +221,7 @@ def sweep_cut(
     >>> import nx_fastonl as fo
     >>> G = nx.karate_club_graph()
     >>> found = fo.sweep_cut(G, fo.personalized_pagerank_local(G, personalization=33, tol=1e-6))
-    >>> len(found.nodes), round(found.conductance, 3)
+    >>> len(found), round(found.conductance, 3)
     (18, 0.1)
     >>> found.profile.conductance[:3].round(3)
     array([1.   , 0.922, 0.821])

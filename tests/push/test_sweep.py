@@ -121,7 +121,8 @@ class TestSweepCut:
         found = fo.sweep_cut(karate, {0: 2, 1: 1})
         with pytest.raises(ValueError, match="read-only"):
             found.profile.cut[0] = 0.0
-        assert repr(found) == "SweepCut(2 of 2 nodes, conductance=0.8873)"
+        assert repr(found) == "SweepCut(2 nodes, 2 swept, conductance=0.8873)"
+        assert len(found) == len(found.nodes) == 2
 
 
 class TestLocalCommunity:
