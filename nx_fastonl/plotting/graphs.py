@@ -246,8 +246,9 @@ def _positions(G: nx.Graph[Any], pos: Positions | None) -> Positions:
         if len(G) > MAX_LAYOUT_NODES or G.number_of_edges() > MAX_LAYOUT_EDGES:
             raise ValueError(
                 f"a layout of {len(G):,} nodes and {G.number_of_edges():,} edges would take long, and show little; "
-                f"pass G.subgraph(...) with up to {MAX_LAYOUT_NODES:,} nodes and {MAX_LAYOUT_EDGES:,} edges, such as "
-                "those around a few nodes, or positions as pos="
+                f"pass an nx.Graph with up to {MAX_LAYOUT_NODES:,} nodes and {MAX_LAYOUT_EDGES:,} edges, such as "
+                "G.subgraph(nodes) with those around a few nodes, or positions as pos=. CSRGraph.to_networkx makes an "
+                "nx.Graph"
             )
         if len(G) > MAX_SPRING_NODES:
             return grid_layout(G)

@@ -105,8 +105,10 @@ def test_names_of_nodes_on_request(ax, with_labels):
 def test_graphs_that_are_too_large_are_refused_with_advice(ax, monkeypatch, limit):
     monkeypatch.setattr(f"nx_fastonl.plotting.graphs.{limit}", 3)
     G = nx.complete_graph(4)
-    with pytest.raises(ValueError, match=r"a layout of 4 nodes and 6 edges .* pass G.subgraph"):
-        plot_labels(G, {}, ax=ax)
+    message = r"a layout of 4 nodes and 6 edges .* pass an nx.Graph .* such as G.subgraph.* CSRGraph.to_networkx makes"
+    for graph in (G, fo.CSRGraph.from_networkx(G)):
+        with pytest.raises(ValueError, match=message):
+            plot_labels(graph, {}, ax=ax)
     plot_labels(G, {}, pos=nx.circular_layout(G), ax=ax)
 
 
