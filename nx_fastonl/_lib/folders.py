@@ -223,11 +223,11 @@ def _old_files(folder: Path, path: Path, kind: str) -> list[str]:
             raise FileNotFoundError(errno.ENOENT, f"there is no folder {path.parent} to save in")
         return []
     if not folder.is_dir():
-        raise FileExistsError(errno.EEXIST, "is a file; name a folder, which may not exist yet")
+        raise FileExistsError(errno.EEXIST, "this is a file; name a folder, which may not exist yet")
     if not (folder / MANIFEST).exists():
         others = [entry.name for entry in folder.iterdir() if not _is_ours(entry.name)]
         if others:
-            raise FileExistsError(errno.EEXIST, f"has other files, such as {min(others)}; name a new folder")
+            raise FileExistsError(errno.EEXIST, f"the folder has other files, such as {min(others)}; name a new folder")
         return []
     try:
         manifest = _read_json(folder)
@@ -237,7 +237,9 @@ def _old_files(folder: Path, path: Path, kind: str) -> list[str]:
             manifest = {}
     if manifest.get("format") != kind:
         found = shortened(manifest.get("format", "something else"))
-        raise FileExistsError(errno.EEXIST, f"holds {found}, which is not replaced by {kind!r}; name another folder")
+        raise FileExistsError(
+            errno.EEXIST, f"the folder holds {found}, which is not replaced by {kind!r}; name another folder"
+        )
     parts = [manifest.get(part) for part in ("arrays", "derived_arrays")]
     entries = [entry for part in parts if isinstance(part, dict) for entry in part.values()]
     names = [entry.get("file") for entry in entries if isinstance(entry, dict)]
@@ -295,10 +297,12 @@ def _read_manifest(path: Path, kind: str, version: int) -> dict[str, Any]:
     with errors_name(path):
         if not path.is_dir():
             if path.exists():
-                raise NotADirectoryError(errno.ENOTDIR, f"is a file; expected a folder that holds {kind!r}")
+                raise NotADirectoryError(errno.ENOTDIR, f"this is a file; expected a folder that holds {kind!r}")
             raise FileNotFoundError(errno.ENOENT, "no such folder")
         if not (path / MANIFEST).exists():
-            raise FileNotFoundError(errno.ENOENT, f"has no {MANIFEST}: nothing was saved to it, or not completely")
+            raise FileNotFoundError(
+                errno.ENOENT, f"the folder has no {MANIFEST}: nothing was saved to it, or not completely"
+            )
         manifest = _read_json(path)
     if manifest.get("format") != kind:
         raise ValueError(f"{path} holds {shortened(manifest.get('format'))}, expected {kind!r}")

@@ -1,4 +1,4 @@
-"""The package's logger: what it does without being asked, and why.
+"""The package's logger: what it does without being asked, and why; and warnings, which users are to act upon.
 
 INFO is for what takes time, or is done in another way than one would expect; DEBUG for what repeats at every call.
 Nothing is logged inside of loops, and what is passed to the logger is formatted only if somebody listens.
@@ -7,10 +7,12 @@ Nothing is logged inside of loops, and what is passed to the logger is formatted
 from __future__ import annotations
 
 import logging
+import sys
+import warnings
 from collections.abc import Sized
 from time import perf_counter
 
-__all__ = ["elapsed", "log_rebuild", "logger"]
+__all__ = ["elapsed", "log_rebuild", "logger", "warn_caller"]
 
 logger = logging.getLogger("nx_fastonl")
 logger.addHandler(logging.NullHandler())  # silent, unless the program asks for a log
@@ -30,3 +32,11 @@ def log_rebuild(what: str, changes: Sized | None, began: float, reason: str = ""
     if not reason:
         reason = "the graph's log is too short" if changes is None else f"{len(changes)} changes of edges"
     logger.info("computed %s anew instead of repairing it, in %s: %s", what, elapsed(began), reason)
+
+
+def warn_caller(message: str) -> None:
+    """Warn of the line that has called this package, perhaps by way of NetworkX."""
+    caller, stacklevel = sys._getframe(), 1
+    while caller.f_back and caller.f_globals.get("__name__", "").partition(".")[0] in ("nx_fastonl", "networkx"):
+        caller, stacklevel = caller.f_back, stacklevel + 1
+    warnings.warn(message, stacklevel=stacklevel)

@@ -13,7 +13,6 @@ import secrets
 import shutil
 import socket
 import time
-import warnings
 from collections.abc import Callable, Iterable
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
@@ -35,6 +34,7 @@ from nx_fastonl._lib.folders import (
     read_arrays,
     write_folder,
 )
+from nx_fastonl._lib.log import warn_caller
 from nx_fastonl._lib.progress import counting_bar
 from nx_fastonl.batch.engines import is_elsewhere, over_joblib
 from nx_fastonl.batch.matrix import (
@@ -65,6 +65,9 @@ GRAPH = "graph-for-workers"
 PART = re.compile(r"\.part-[0-9a-f]{16}-(\d+)@(.+)")
 NEVER_CANCELLED = np.zeros(1, dtype=np.uint8)
 REMEDY = "name another folder, or remove this one"
+
+# The arrays of a job that come from parameters of the functions which write rows, and those. Others are names of nodes.
+PARAMETERS = {"sources": "sources", "candidates": "candidates", "exclude": "exclude", "s_squared": "S"}
 
 Function = TypeVar("Function", bound=Callable[..., Any])
 # For each function that writes rows: what plans them, from the same arguments.
@@ -309,10 +312,9 @@ class _Job:
         except (FileNotFoundError, DamagedError):
             saved = ""
         if saved != graph.fingerprint:
-            warnings.warn(
+            warn_caller(
                 f"the graph has no folder that workers could open: it is saved to {path}. Save it once with "
-                "CSRGraph.save, and pass what CSRGraph.open gives, to avoid this",
-                stacklevel=2,
+                "CSRGraph.save, and pass what CSRGraph.open gives, to avoid this"
             )
             graph.save(path)
         return str(path)
@@ -384,8 +386,19 @@ def _check_same(folder: Folder, content: Content) -> None:
         differences = [(name, old, new) for name, old, new in pairs if old != new]
     for name, old, new in differences:
         raise ValueError(f"{folder.path} holds rows with {name}={old!r}, not {name}={new!r}: {REMEDY}")
-    what = "of another graph" if found.get("graph") != wanted["graph"] else "of other nodes or parameters"
+    is_same = found.get("graph") == wanted["graph"]
+    what = f"with other {_other_array(folder, content)}" if is_same else "of another graph"
     raise ValueError(f"{folder.path} holds rows {what}: {REMEDY}")
+
+
+def _other_array(folder: Folder, content: Content) -> str:
+    """The parameter whose array differs from that in the folder of the job."""
+    had, given = folder.content.arrays, content.arrays
+    for array, parameter in PARAMETERS.items():
+        is_there = array in had
+        if is_there != (array in given) or (is_there and not np.array_equal(had[array], given[array])):
+            return parameter
+    return "names of nodes"
 
 
 def _write_shard(shard: Shard, block: Block) -> None:

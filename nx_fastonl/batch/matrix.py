@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from nx_fastonl._lib.checks import shortened
 from nx_fastonl._lib.folders import DamagedError, Folder, open_folder
 from nx_fastonl._lib.html import facts, few_names, view, view_or_none
-from nx_fastonl.batch.rows import DTYPES, Block, csr_of
+from nx_fastonl.batch.rows import DTYPES, Block, checked_nodes, csr_of
 from nx_fastonl.graph.names import ArrayNames, finder_of
 from nx_fastonl.graph.rows import MAX_NODES
 from nx_fastonl.graph.storage import stored_names
@@ -166,6 +166,10 @@ class SavedMatrix:
     def __len__(self) -> int:
         return self.layout.n_rows
 
+    def __contains__(self, node: object) -> bool:
+        """Whether it has a row of this node."""
+        return self._row_of(node) is not None
+
     def __repr__(self) -> str:
         rows, columns = self.shape
         return f"<SavedMatrix of {rows:,} rows and {columns:,} columns, by {self.parameters['function']}>"
@@ -270,6 +274,8 @@ class SavedMatrix:
         ------
         networkx.NodeNotFound
             If the matrix has no row of a node.
+        TypeError
+            If `nodes` is one node.
 
         Examples
         --------
@@ -281,7 +287,7 @@ class SavedMatrix:
         ...     P.rows([22, 0, 22]).shape
         (3, 34)
         """
-        return self[np.array([self._position(node) for node in nodes], dtype=np.int64)]
+        return self[np.array([self._position(node) for node in checked_nodes(self, nodes, "nodes")], dtype=np.int64)]
 
     def __getitem__(self, rows: slice | Sequence[int] | NDArray[np.integer]) -> sparse.csr_array:
         """Rows by their number: a slice, or a collection of numbers."""
@@ -348,15 +354,18 @@ class SavedMatrix:
         return csr_of([self._open(first) for first in self.layout.starts], self.shape[1], self.dtype.name)
 
     def _position(self, node: Hashable) -> int:
+        i = self._row_of(node)
+        if i is None:
+            raise nx.NodeNotFound(f"the matrix has no row of {shortened(node)}")
+        return i
+
+    def _row_of(self, node: object) -> int | None:
         u = self._find(node)
-        if u is not None and self._sources is None:
+        if u is None or self._sources is None:
             return u
-        if u is not None:
-            values, order = self._sorted_sources
-            at = int(np.searchsorted(values, u))
-            if at < len(values) and values[at] == u:
-                return int(order[at])
-        raise nx.NodeNotFound(f"the matrix has no row of {shortened(node)}")
+        values, order = self._sorted_sources
+        at = int(np.searchsorted(values, u))
+        return int(order[at]) if at < len(values) and values[at] == u else None
 
     @cached_property
     def _sorted_sources(self) -> tuple[NDArray[np.int32], NDArray[np.intp]]:
@@ -421,7 +430,7 @@ def open_matrix(path: str | os.PathLike[str]) -> SavedMatrix:
     Raises
     ------
     FileNotFoundError
-        If there is no such folder.
+        If there is no such folder, or nothing was saved to it.
     ValueError
         If the folder holds something else, is damaged, or does not have all shards yet.
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Container, Iterable, Iterator, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
 from itertools import islice
 from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, TypeVar
@@ -164,8 +164,8 @@ def sources_or_all(graph: CSRGraph, nodes: Any, name: str) -> NDArray[np.int32] 
     return None if nodes is None else np.array(rows_of(graph, nodes, name), dtype=np.int32)
 
 
-def checked_nodes(graph: RowGraph, nodes: Any, name: str) -> list[Any]:
-    """The nodes of a collection, which need not be in the graph."""
+def checked_nodes(graph: Container[Any], nodes: Any, name: str) -> list[Any]:
+    """The nodes of a collection, which need not be in the graph. A node of the graph is no collection."""
     if is_frame(nodes):
         return listed_nodes(nodes, name)
     if nodes in graph or isinstance(nodes, str) or not isinstance(nodes, Iterable):

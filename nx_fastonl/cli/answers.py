@@ -62,7 +62,7 @@ def check_folder(path: Path) -> None:
 def check_new_folder(path: Path) -> None:
     """Raise an error if a folder cannot be made because the one around it is missing, or a file has its name."""
     if path.exists() and not path.is_dir():
-        raise FileExistsError(errno.EEXIST, "is a file; name a folder, which may not exist yet", str(path))
+        raise FileExistsError(errno.EEXIST, "this is a file; name a folder, which may not exist yet", str(path))
     if not path.parent.is_dir():
         raise FileNotFoundError(errno.ENOENT, "no such folder", str(path.parent))
 

@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-import sys
-import warnings
 from collections.abc import Callable, Hashable, Mapping, Sequence
 from time import perf_counter
 from typing import Any, NamedTuple, cast
 
 import networkx as nx
 
-from nx_fastonl._lib.log import elapsed, logger
+from nx_fastonl._lib.log import elapsed, logger, warn_caller
 from nx_fastonl.graph._dicts import have_weights, some_edges, weights_of
 from nx_fastonl.graph.rows import Rows, first_named, rows_from_adjacency
 
@@ -159,15 +157,11 @@ def warn_of_partial_checks() -> None:
     if _told:
         return
     _told.append(True)  # first: a warning may be an error
-    caller, stacklevel = sys._getframe(), 1
-    while caller.f_back and caller.f_globals.get("__name__", "").partition(".")[0] in ("nx_fastonl", "networkx"):
-        caller, stacklevel = caller.f_back, stacklevel + 1
-    warnings.warn(
+    warn_caller(
         "nx_fastonl keeps the arrays that it made of an nx.Graph until the graph is changed through NetworkX's "
         f"methods. For other changes of weights, it checks {MAX_CHECKED_EDGES} edges, and this graph has more. "
         'So call G.__networkx_cache__.clear() after changes such as G[u][v]["weight"] = 2. '
-        'This warning comes once; nx.config.warnings_to_ignore.add("cache") silences it.',
-        stacklevel=stacklevel,
+        'This warning comes once; nx.config.warnings_to_ignore.add("cache") silences it.'
     )
 
 

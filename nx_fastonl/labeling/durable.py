@@ -742,7 +742,7 @@ def _holds_graph(path: Path, *, locked: bool = False) -> bool:
     """
     if not path.is_dir():
         if path.exists():
-            raise FileExistsError(errno.EEXIST, "is a file; name a folder, which may not exist yet")
+            raise FileExistsError(errno.EEXIST, "this is a file; name a folder, which may not exist yet")
         if not path.parent.is_dir():
             raise FileNotFoundError(errno.ENOENT, f"there is no folder {path.parent} to make it in")
         return False
@@ -751,7 +751,7 @@ def _holds_graph(path: Path, *, locked: bool = False) -> bool:
     for entry in path.iterdir():
         is_ours = entry.name == SNAPSHOT or entry.name.lstrip(".").startswith((JOURNAL, "nx-fastonl-"))
         if not is_ours:
-            raise FileExistsError(errno.EEXIST, f"has other files, such as {entry.name}; name a new folder")
+            raise FileExistsError(errno.EEXIST, f"the folder has other files, such as {entry.name}; name a new folder")
         if entry.name.startswith(JOURNAL) and not locked:
             with Journal.open(entry, "never") as journal:
                 if journal.n_records:

@@ -147,8 +147,8 @@ def test_folders_with_another_purpose_are_left_alone(tmp_path):
     (tmp_path / "mine" / "thesis.tex").write_text("mine")
     write_folder(tmp_path / "other", "another kind", 1, content(1))
     for name, why in (
-        ("file", "is a file"),
-        ("mine", "has other files, such as thesis.tex"),
+        ("file", "this is a file"),
+        ("mine", "the folder has other files, such as thesis.tex"),
         ("other", "another kind"),
     ):
         with pytest.raises(FileExistsError, match=why) as caught:
@@ -170,8 +170,8 @@ def test_what_cannot_be_opened_says_why(tmp_path):
     for name, kind, why in (
         ("newer", ValueError, "newer nx_fastonl, in version 7 .* up to 1: pip install --upgrade"),
         ("other", ValueError, "holds 'another kind', expected 'a test'"),
-        ("empty", FileNotFoundError, "has no manifest.json"),
-        ("file", NotADirectoryError, "is a file"),
+        ("empty", FileNotFoundError, "the folder has no manifest.json"),
+        ("file", NotADirectoryError, "this is a file"),
         ("missing", FileNotFoundError, "no such folder"),
     ):
         with pytest.raises(kind, match=why) as caught:

@@ -119,10 +119,10 @@ class TestWriting:
             ({"epsilon": 1e-3}, "holds rows with epsilon=0.0001, not epsilon=0.001"),
             ({"tol": 1e-3}, "holds rows with epsilon=0.0001, not epsilon=None"),
             ({"dtype": "float32"}, "holds rows with dtype='float64', not dtype='float32'"),
-            ({"sources": [2, 1]}, "holds rows of other nodes or parameters"),
-            ({"sources": None}, "holds rows of other nodes or parameters"),
-            ({"candidates": [3]}, "holds rows of other nodes or parameters"),
-            ({"exclude": [3]}, "holds rows of other nodes or parameters"),
+            ({"sources": [2, 1]}, "holds rows with other sources"),
+            ({"sources": None}, "holds rows with other sources"),
+            ({"candidates": [3]}, "holds rows with other candidates"),
+            ({"exclude": [3]}, "holds rows with other exclude"),
             ({"exclude_neighbors": True}, "holds rows with exclude_neighbors=False, not exclude_neighbors=True"),
             ({"weight": None}, "holds rows of another graph"),
             ({"rows_per_shard": 2}, "has shards of 1 rows, not 2"),
@@ -138,6 +138,16 @@ class TestWriting:
         assert "name another folder, or remove this one" in str(caught.value)
         assert made == []
         assert sorted(out.rglob("*")) == before
+
+    def test_other_diagonals_of_a_kernel(self, karate, out):
+        fo.kernel_matrix(karate, kernel="scaled-laplacian", S=np.full(34, 2.0), out=out)
+        with pytest.raises(ValueError, match="holds rows with other S:"):
+            fo.kernel_matrix(karate, kernel="scaled-laplacian", S=np.full(34, 3.0), out=out)
+
+    def test_other_names_of_nodes(self, out):
+        fo.ppr_matrix(fo.CSRGraph.from_edges([0, 1], [1, 2], nodes=["a", "b", "c"]), out=out)
+        with pytest.raises(ValueError, match=r"holds rows (of another graph|with other names of nodes)"):
+            fo.ppr_matrix(fo.CSRGraph.from_edges([0, 1], [1, 2], nodes=["a", "b", "d"]), out=out)
 
     def test_another_function(self, karate, out):
         fo.ppr_matrix(karate, out=out)
@@ -305,8 +315,9 @@ class TestShards:
         with pytest.warns(
             UserWarning,
             match=rf"it is saved to {re.escape(str(out / 'graph-for-workers'))}\. Save it once with CSRGraph",
-        ):
+        ) as caught:
             tasks = fo.shards(fo.ppr_matrix, karate, out=out)
+        assert caught[0].filename == __file__
         assert fo.shards(fo.ppr_matrix, karate, out=out) == tasks  # it is saved once, and so there is one warning
         tasks[0].run()
         assert same(fo.ppr_matrix(karate, out=out).to_scipy(), fo.ppr_matrix(karate))
@@ -352,6 +363,17 @@ class TestSavedMatrix:
         for node in (names[0], "nobody", [1]):
             with pytest.raises(nx.NodeNotFound, match="the matrix has no row of"):
                 saved.row(node)
+
+    @pytest.mark.parametrize("node", ["u7", ("u", 7), 7, "nobody", None])
+    def test_one_node_is_no_collection(self, node, out):
+        saved = fo.ppr_matrix(nx.path_graph(["u7", ("u", 7), 7]), out=out)
+        with pytest.raises(TypeError, match="for one node pass") as caught:
+            saved.rows(node)
+        assert f"[{node!r}]" in str(caught.value)
+
+    def test_the_nodes_that_it_has_rows_of(self, karate, out):
+        saved = fo.ppr_matrix(karate, [5, 7], out=out)
+        assert [node for node in (*karate, "nobody", [5]) if node in saved] == [5, 7]
 
     @given(st.data())
     def test_slices_are_those_of_scipy(self, data):

@@ -253,8 +253,8 @@ class TestModels:
                 "other.csv: node 0 has the label 'else', and the model has learned 'Mr. Hi'",
             ),
             ("label edges.txt some.csv --save-model nowhere/model", "nowhere: no such folder"),
-            ("label edges.txt some.csv --save-model edges.txt", "edges.txt: is a file; name a folder"),
-            ("label edges.txt some.csv --save-model .", ".: has other files"),
+            ("label edges.txt some.csv --save-model edges.txt", "edges.txt: this is a file; name a folder"),
+            ("label edges.txt some.csv --save-model .", ".: the folder has other files"),
         ],
     )
     def test_what_is_wrong(self, call, club, arguments, message):
@@ -310,8 +310,8 @@ class TestConvert:
         ("arguments", "message"),
         [
             ("convert edges.txt nowhere/graph", "nowhere: no such folder"),
-            ("convert edges.txt some.csv", "some.csv: is a file; name a folder, which may not exist yet"),
-            ("convert edges.txt .", ".: has other files"),
+            ("convert edges.txt some.csv", "some.csv: this is a file; name a folder, which may not exist yet"),
+            ("convert edges.txt .", ".: the folder has other files"),
             ("convert missing.txt graph", "missing.txt: No such file or directory"),
         ],
     )
