@@ -30,7 +30,7 @@ from nx_fastonl.graph.arrows import Arrows, rows_both_ways
 from nx_fastonl.graph.base import RowGraph
 from nx_fastonl.graph.edgefile import read_edge_files
 from nx_fastonl.graph.edgetable import edge_columns, listed_nodes
-from nx_fastonl.graph.ends import numbered_texts, whole_column
+from nx_fastonl.graph.ends import named_ends, numbered_texts, whole_column
 from nx_fastonl.graph.live import BACKEND_NAME, LiveGraph, live_graph
 from nx_fastonl.graph.names import ArrayNames, finder_of, integer_names
 from nx_fastonl.graph.rows import MAX_NODES, Rows, check_weights, integers, rows_from_edges, rows_from_scipy
@@ -292,14 +292,15 @@ class CSRGraph(RowGraph):
             lists, from arrays of numpy, and from columns of pandas, polars and Arrow; int32 and int64 are not copied.
             An undirected edge is given once; edges given twice add up. Instead of both, `sources` may be a table of
             pandas, polars or Arrow. Its columns are found by their names: source and target, from and to, src and dst,
-            u and v or the like, and weight; or they are two, beside that of the weight.
+            u and v or the like, and weight; or they are two, beside that of the weight. Integers in a table are names,
+            as texts are.
         weights : array_like of float, optional
             A weight for each edge, by default 1.
         n : int, optional
-            The number of nodes, by default ``len(nodes)`` or the largest end plus 1. Not for texts.
+            The number of nodes, by default ``len(nodes)`` or the largest end plus 1. Not for texts or a table.
         nodes : sequence or column of hashable, optional
-            The names of the nodes, by default 0, 1, 2, ... or, where ends are texts, these in the order in which they
-            appear: ``sources[0]``, ``targets[0]``, ``sources[1]``, ... Texts as ends must be among `nodes`.
+            The names of the nodes, by default 0, 1, 2, ... or, where ends are names, these in the order in which they
+            appear: ``sources[0]``, ``targets[0]``, ``sources[1]``, ... Ends that are names must be among `nodes`.
         directed : bool, default False
             Whether edges lead only from source to target.
 
@@ -310,7 +311,7 @@ class CSRGraph(RowGraph):
         Raises
         ------
         ValueError
-            If the arrays differ in length, an end or a weight is out of range, a text is not among `nodes`, `nodes`
+            If the arrays differ in length, an end or a weight is out of range, a name is not among `nodes`, `nodes`
             does not name each node once, or it cannot be told which columns of a table count.
         TypeError
             If an end is missing, only one of both columns holds texts, or `nodes` is not a sequence.
@@ -328,15 +329,17 @@ class CSRGraph(RowGraph):
         ['ann', 'cid', 'bob']
         """
         nodes = None if nodes is None else _sequence(nodes)
-        if targets is None:
+        is_table = targets is None
+        if is_table:
             sources, targets, weights = _of_table(sources, weights)
         elif is_frame(weights):
             weights = one_column(weights, "weights", "weight").numbers()
         sources, targets = whole_column(sources, "sources"), whole_column(targets, "targets")
-        sources, targets, names = numbered_texts(sources, targets, nodes)
+        sources, targets, names = (named_ends if is_table else numbered_texts)(sources, targets, nodes)
         if names is not None:
             if n is not None:
-                raise ValueError(f"n is for ends that are integers, got n = {shortened(n)} and texts; leave it out")
+                got = f"got n = {shortened(n)} and {'a table' if is_table else 'texts'}"
+                raise ValueError(f"n is for ends that count nodes, integers in two columns, {got}; leave it out")
             nodes = names
         if nodes is not None and n is None:
             n = len(nodes)

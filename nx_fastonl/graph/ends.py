@@ -13,7 +13,7 @@ from nx_fastonl._lib.checks import shortened
 from nx_fastonl._lib.frames import is_frame, whole_numbers
 from nx_fastonl.graph._ends import find_texts, number_integers, number_texts
 from nx_fastonl.graph._names import IntegerTable, TextTable
-from nx_fastonl.graph.names import HALVES, IntegerNames, text_names
+from nx_fastonl.graph.names import HALVES, IntegerNames, integer_names, text_names
 
 # So many texts of each column are copied at a time.
 BLOCK = 65_536
@@ -87,14 +87,54 @@ def numbered_ends(sources: Any, targets: Any) -> Ends:
     sources, targets = column_of(sources, "sources"), column_of(targets, "targets")
     if isinstance(sources, Texts) or isinstance(targets, Texts):
         return numbered_texts(sources, targets, None)
+    table = IntegerTable()
+    rows, columns = _number_integers(table, sources, targets)
+    return Ends(rows, columns, IntegerNames(table.names()))
+
+
+def _number_integers(table: IntegerTable, sources: Any, targets: Any) -> tuple[NDArray[np.int32], NDArray[np.int32]]:
+    """The numbers of the ends of edges in the table, which gets those that it lacks."""
     for column in (sources, targets):
         if len(column) and (column.dtype.kind not in "iu" or column.dtype == np.uint64):
             raise TypeError(f"nodes must be texts or integers of up to 64 bits with a sign, got {column.dtype}")
     _check_parallel(sources, targets)
-    table, rows, columns = IntegerTable(), _empty_rows(sources), _empty_rows(targets)
+    rows, columns = _empty_rows(sources), _empty_rows(targets)
     sources, targets = (np.ascontiguousarray(column, dtype=np.int64) for column in (sources, targets))
     number_integers(table, sources, targets, rows, columns)
-    return Ends(rows, columns, IntegerNames(table.names()))
+    return rows, columns
+
+
+def named_ends(sources: Any, targets: Any, nodes: Sequence[Hashable] | None) -> Ends:
+    """The same, or numbered as in `nodes`."""
+    sources, targets = (_signed(column_of(*column)) for column in ((sources, "sources"), (targets, "targets")))
+    if nodes is None:
+        return numbered_ends(sources, targets)
+    if isinstance(sources, Texts) or isinstance(targets, Texts):
+        return numbered_texts(sources, targets, nodes)
+    names, table = _as_integers(nodes), IntegerTable()
+    _number_integers(table, names.values, names.values)
+    rows, columns = _number_integers(table, sources, targets)
+    for column, found, name in ((sources, rows, "sources"), (targets, columns, "targets")):
+        if len(found) and found.max() >= len(names):
+            row = int((found >= len(names)).argmax())
+            raise ValueError(f"{name} holds {int(column[row])} in row {row}, which is not among nodes")
+    return Ends(rows, columns, names)
+
+
+def _signed(column: Any) -> Any:
+    """Integers without a sign with one, where all fit; others as they are."""
+    if isinstance(column, Texts) or column.dtype != np.uint64:
+        return column
+    return column if (column > np.iinfo(np.int64).max).any() else column.astype(np.int64)
+
+
+def _as_integers(nodes: Sequence[Hashable]) -> IntegerNames:
+    if isinstance(nodes, IntegerNames):
+        return nodes
+    other = next((node for node in nodes if isinstance(node, bool) or not isinstance(node, int | np.integer)), None)
+    if other is not None:
+        raise TypeError(f"the ends of edges are integers, so nodes must be integers, got {shortened(other)}")
+    return integer_names(np.array(nodes, dtype=np.int64))
 
 
 def whole_column(values: Any, name: str) -> Any:

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 import nx_fastonl as fo
 from nx_fastonl.graph.edgebunch import edge_bunch
-from nx_fastonl.graph.names import TextNames
+from nx_fastonl.graph.names import IntegerNames, TextNames
 from tests.frame_kinds import COLUMNS, TABLES, pl
 
 names = st.lists(st.tuples(st.text("abcü", max_size=2), st.text("abcü", max_size=2)), min_size=1, max_size=8)
@@ -29,12 +29,17 @@ def edges_of(graph):
 def test_a_table_is_its_columns(kind, pairs, with_weights, directed):
     sources, targets = ([pair[i] for pair in pairs] for i in (0, 1))
     weights = [0.5 + i for i in range(len(pairs))] if with_weights else None
-    expected = fo.CSRGraph.from_edges(sources, targets, weights, directed=directed)
+    names = list(dict.fromkeys(end for pair in pairs for end in pair))
+    numbers = ([names.index(end) for end in ends] for ends in (sources, targets))
+    expected = fo.CSRGraph.from_edges(*numbers, weights, nodes=names, directed=directed)
     columns = {"source": sources, "target": targets, **({"weight": weights} if with_weights else {})}
     found = fo.CSRGraph.from_edges(TABLES[kind](columns), directed=directed)
     assert list(found) == list(expected)
     assert edges_of(found) == edges_of(expected)
-    assert isinstance(found.nodes, TextNames) == isinstance(expected.nodes, TextNames)
+    assert isinstance(found.nodes, TextNames if isinstance(names[0], str) else IntegerNames)
+    among = fo.CSRGraph.from_edges(TABLES[kind](columns), nodes=names[::-1], directed=directed)
+    assert list(among) == names[::-1]
+    assert nx.utils.graphs_equal(among.to_networkx(), found.to_networkx())
 
     changing = fo.DynamicGraph(TABLES[kind](columns), directed)
     by_tuples = fo.DynamicGraph(directed=directed)
@@ -117,13 +122,36 @@ def test_integers_that_became_floats():
     columns = {"source": [0.0, 1.0], "target": [1.0, 2.0]}
     for kind, make in TABLES.items():
         if kind != "pandas objects":
-            assert fo.CSRGraph.from_edges(make(columns)).nodes == range(3)
+            assert list(fo.CSRGraph.from_edges(make(columns))) == [0, 1, 2]
         assert repr(fo.DynamicGraph(make(columns)).nodes) == "[0, 1, 2]"
     for value in (0.5, 2.0**53):
         with pytest.raises(TypeError, match=rf"sources holds {value!r} in row 0; expected an integer or a text"):
             fo.CSRGraph.from_edges(pd.Series([value]), pd.Series([1.0]))
     with pytest.raises(ValueError, match="must be a one-dimensional array of integers, got float64"):
         fo.CSRGraph.from_edges(np.array([0.0]), np.array([1.0]))  # numpy makes no floats of integers
+
+
+@pytest.mark.parametrize("kind", TABLES)
+def test_integers_in_a_table_are_names(kind):
+    table = TABLES[kind]({"source": [20, 10], "target": [30, 20]})
+    assert list(fo.CSRGraph.from_edges(table)) == [20, 30, 10]
+    for nodes in ([10, 20, 30, 40], np.array([10, 20, 30, 40]), range(10, 50, 10), pl.Series([10, 20, 30, 40])):
+        graph = fo.CSRGraph.from_edges(table, nodes=nodes)
+        assert list(graph) == [10, 20, 30, 40]
+        assert sorted(graph.to_networkx().edges()) == [(10, 20), (20, 30)]
+    with pytest.raises(ValueError, match="targets holds 30 in row 0, which is not among nodes"):
+        fo.CSRGraph.from_edges(table, nodes=[10, 20])
+    with pytest.raises(TypeError, match="the ends of edges are integers, so nodes must be integers, got 'x'"):
+        fo.CSRGraph.from_edges(table, nodes=[10, "x"])
+    with pytest.raises(ValueError, match="got n = 31 and a table; leave it out"):
+        fo.CSRGraph.from_edges(table, n=31)
+
+
+def test_integers_without_a_sign():
+    schema = {"source": pl.UInt64, "target": pl.UInt64}
+    assert list(fo.CSRGraph.from_edges(pl.DataFrame({"source": [7], "target": [5]}, schema=schema))) == [7, 5]
+    with pytest.raises(TypeError, match="integers of up to 64 bits with a sign, got uint64"):
+        fo.CSRGraph.from_edges(pl.DataFrame({"source": [2**63], "target": [5]}, schema=schema))
 
 
 def test_integers_stay_in_arrays():
