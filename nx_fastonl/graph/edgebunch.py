@@ -82,7 +82,7 @@ def _of_table(table: Any, weights: Any, times: Any, weighted: bool, ends_only: b
     """Integers that fit into an array stay in one."""
     if not isinstance(table, Table):
         raise TypeError("edges must be a table with the columns source and target, got one column")
-    columns = edge_columns(table)
+    columns = edge_columns(table, weights_matter=not ends_only and weights is None)
     sources: Ends | None = columns.sources.integers()
     targets: Ends | None = columns.targets.integers()
     if sources is None or targets is None:

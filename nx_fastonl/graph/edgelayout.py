@@ -125,11 +125,13 @@ def find_layout(
     has_header, warning = options.header, ""
     if has_header is None:
         has_header, warning = _has_header(rows, options.columns, known, first)
-    if has_header and known is not None and known[2] < 0 and len(cells) == 3:
-        third = 3 - known[0] - known[1]
-        if names[third] and _are_numbers(rows[1:], (third,)):
-            shown = ", ".join(shortened(names[column]) for column in (*known[:2], third))
-            warning = f"line {line}: the column {names[third]} is ignored; columns=({shown}) takes it as the weight"
+    if has_header and known is not None and known[2] < 0:
+        others = [column for column in range(len(cells)) if column not in known and names[column]]
+        numbers = [column for column in others if _are_numbers(rows[1:], (column,))]
+        if numbers:
+            shown = ", ".join(shortened(names[column]) for column in (*known[:2], numbers[0]))
+            ignored = are_ignored([names[column] for column in numbers])
+            warning = f"line {line}: {ignored}; columns=({shown}) takes {names[numbers[0]]} as the weight"
     if options.columns is not None:
         columns, width = _three([int(column) for column in options.columns]), 0
     else:
@@ -185,6 +187,11 @@ def known_columns(names: Sequence[str]) -> tuple[int, int, int] | None:
 def known_weight(lower: Sequence[str]) -> int:
     """The column of the weight, -1 if there is none; of several that it may be, the one with the first known name."""
     return next((lower.index(name) for name in KNOWN_WEIGHTS if lower.count(name) == 1), -1)
+
+
+def are_ignored(names: Sequence[str]) -> str:
+    """That the columns of these names are, which hold numbers."""
+    return f"the column {names[0]} is ignored" if len(names) == 1 else f"the columns {_listed(names)} are ignored"
 
 
 def _by_elimination(names: Sequence[str], line: int) -> tuple[int, int, int]:

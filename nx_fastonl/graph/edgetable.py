@@ -8,7 +8,8 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from nx_fastonl._lib.frames import Column, Table, is_frame, named_nodes
-from nx_fastonl.graph.edgelayout import known_columns, known_weight
+from nx_fastonl._lib.log import warn_caller
+from nx_fastonl.graph.edgelayout import are_ignored, known_columns, known_weight
 
 __all__ = ["EdgeColumns", "edge_columns", "listed_nodes"]
 
@@ -24,8 +25,11 @@ class EdgeColumns(NamedTuple):
     times: Column | None
 
 
-def edge_columns(table: Table) -> EdgeColumns:
-    """The columns by their names, as files of edges have them; or two columns in their order."""
+def edge_columns(table: Table, *, weights_matter: bool = True) -> EdgeColumns:
+    """The columns by their names, as files of edges have them; or two columns in their order.
+
+    Where weights matter, and none is found, a warning names the columns that may hold them.
+    """
     lower = [name.lower() for name in table.columns]
     found, weight = known_columns(lower), known_weight(lower)
     time = lower.index("time") if lower.count("time") == 1 else -1
@@ -34,6 +38,10 @@ def edge_columns(table: Table) -> EdgeColumns:
         table.refuse(ENDS_EXPECTED, 2)
     sources, targets = map(table.column, ends)
     weights, times = (table.column(number) if number >= 0 else None for number in (weight, time))
+    others = [] if weight >= 0 or not weights_matter else [i for i in range(len(lower)) if i not in (*ends, time)]
+    ignored = [table.columns[i] for i in others if table.column(i).has_numbers]
+    if ignored:
+        warn_caller(f"{table.name} is a table in which {are_ignored(ignored)}; a column named weight holds the weights")
     return EdgeColumns(sources, targets, weights, times)
 
 

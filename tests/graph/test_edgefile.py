@@ -646,9 +646,13 @@ def test_of_several_columns_the_first_known_name_is_the_weight():
 
 
 def test_a_third_column_that_is_ignored_is_told():
-    with pytest.warns(UserWarning, match=r"the column km is ignored; columns=\('from', 'to', 'km'\) takes it"):
+    with pytest.warns(UserWarning, match=r"the column km is ignored; columns=\('from', 'to', 'km'\) takes km"):
         assert read(b"from,to,km\n1,2,7\n2,3,8\n").weights is None
     assert read(b"from,to,note\n1,2,x\n2,3,y\n").weights is None
+    with pytest.warns(
+        UserWarning, match=r"the columns km, age are ignored; columns=\('from', 'to', 'km'\) takes km as"
+    ):
+        assert read(b"note,from,to,km,age\nx,1,2,7,1\ny,2,3,8,2\n").weights is None
 
 
 def test_the_column_of_an_index_has_no_name():

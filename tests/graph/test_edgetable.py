@@ -64,6 +64,21 @@ def test_columns_are_found_by_name(kind):
         assert fo.DynamicGraph(table, weight=None).edges("weight") == [(0, 1, 1.0), (1, 2, 1.0)]
 
 
+@pytest.mark.parametrize("kind", [kind for kind in TABLES if kind != "pandas objects"])
+def test_a_column_of_numbers_that_is_ignored_is_told(kind):
+    make = TABLES[kind]
+    table = make({"source": ["a"], "target": ["b"], "wieght": [5.0], "note": ["x"], "time": [3]})
+    for use in (fo.CSRGraph.from_edges, fo.DynamicGraph, fo.DynamicGraph().add_edges_from):
+        with pytest.warns(UserWarning, match="edges is a table in which the column wieght is ignored; a") as told:
+            use(table)
+        assert [warning.filename for warning in told] == [__file__]
+    with pytest.warns(UserWarning, match="the columns km, age are ignored"):
+        fo.CSRGraph.from_edges(make({"u": [0], "km": [2], "age": [0.5], "v": [1]}))
+    graph = fo.DynamicGraph()  # what follows warns of nothing
+    graph.add_edges_from(table, weights=[2.0])
+    graph.remove_edges_from(table)
+
+
 @pytest.mark.parametrize("kind", TABLES)
 @pytest.mark.parametrize("names", [("a",), ("a", "b", "c"), ("source", "b", "weight", "time", "d"), ("weight", "a")])
 def test_columns_that_could_be_others(kind, names):
