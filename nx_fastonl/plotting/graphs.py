@@ -15,7 +15,7 @@ from nx_fastonl.graph.convert import as_csr_graph
 from nx_fastonl.labeling.labels import PlainLabels
 from nx_fastonl.labeling.sequence import LabelSequence
 from nx_fastonl.plotting.layout import grid_layout
-from nx_fastonl.plotting.style import EDGE_COLOUR, LUMINANCE, RIM, RING, UNLABELLED, node_style
+from nx_fastonl.plotting.style import EDGE_COLOUR, LUMINANCE, RIM, RING, UNLABELLED, dot_style, node_style
 from nx_fastonl.push.pagerank import personalized_pagerank_local
 
 if TYPE_CHECKING:
@@ -27,7 +27,7 @@ Positions = Mapping[Any, Any]
 
 # Graphs with at most this many nodes get the names of their nodes in a picture of PageRank.
 NAMED_NODES = 60
-# Markers of the legend are at least this large.
+# Markers of the legend are at least this large. Nodes below it are dots: they differ in colour rather than in shape.
 LEGEND_AREA = 20.0
 # With more edges than this, each is drawn fainter.
 CLEAR_EDGES = 1000
@@ -48,7 +48,8 @@ def plot_labels(
 ) -> Axes:
     """Draw a graph with its nodes coloured by label, and a cross on every mistake.
 
-    Single nodes can be told apart up to some hundreds of them, groups of nodes up to some thousands.
+    Single nodes can be told apart up to some hundreds of them, groups of nodes up to some thousands. Above 400 nodes,
+    they are dots of up to 20 colours. Below, labels differ in shape too.
 
     Parameters
     ----------
@@ -112,14 +113,17 @@ def plot_labels(
     pos = _positions(G, pos)
     ax = axes_or_current(ax, "plot_labels")
     area = float(np.clip(8_000 / len(G), 5.0, 130.0))
-    rim = {**RIM, "linewidths": min(0.5, 0.1 * area**0.5)}  # which does not cover the colour of a small node
+    are_dots = area < LEGEND_AREA
+    style_of = dot_style if are_dots else node_style
+    # The rim of a small node would cover its colour.
+    rim = {**RIM, "edgecolors": "none", "linewidths": 0.0} if are_dots else RIM
 
     _draw_edges(G, pos, ax)
     colours: dict[Any, str] = dict.fromkeys(G, UNLABELLED)
     # Labels that are only true, never predicted, count too: so the pictures of two learners have the same colours.
     for i, label in enumerate(_in_order({*predicted.values(), *true.values()} - {None})):
         nodes = [v for v in predicted if predicted[v] == label]
-        style = node_style(i)
+        style = style_of(i)
         colours.update(dict.fromkeys(nodes, style["color"]))
         _draw_nodes(nodes, pos, ax, str(label), s=area, **style, **rim)
     nodes = [v for v in G if predicted.get(v) is None]

@@ -9,6 +9,12 @@ from typing import Any
 COLOURS = ("#0072B2", "#E69F00", "#009E73", "#D55E00", "#CC79A7", "#56B4E9")
 LINE_COLOURS = (*COLOURS, "#000000")
 NODE_COLOURS = (*COLOURS, "#F0E442")
+# Where nodes are too small to have a shape: all differ from each other, from grey and from white.
+DOT_COLOURS = (
+    *COLOURS,
+    *("#694B00", "#694BD2", "#78A500", "#870F2D", "#FF00E1", "#00D800", "#FFA587"),
+    *("#870078", "#E1D278", "#FF005A", "#1E5A00", "#F087FF", "#0FF087", "#0000FF"),
+)
 # The numbers of styles and markers have no common divisor with that of the colours, so that as many combinations as
 # possible are used before one comes again.
 LINE_STYLES = ("-", "--", "-.", ":")
@@ -42,3 +48,9 @@ def line_style(i: int, points: int) -> dict[str, Any]:
 def node_style(i: int) -> dict[str, Any]:
     """Colour and marker of the nodes with label number `i`."""
     return {"color": NODE_COLOURS[i % len(NODE_COLOURS)], "marker": MARKERS[i % len(MARKERS)]}
+
+
+def dot_style(i: int) -> dict[str, Any]:
+    """The same where nodes are so small that one sees their colour, and hardly their shape."""
+    turn, colour = divmod(i, len(DOT_COLOURS))
+    return {"color": DOT_COLOURS[colour], "marker": MARKERS[turn % len(MARKERS)]}

@@ -8,13 +8,14 @@ from numpy.testing import assert_allclose
 
 import nx_fastonl as fo
 from nx_fastonl.plotting import plot_labels, plot_pagerank
+from nx_fastonl.plotting.style import DOT_COLOURS, UNLABELLED
 from tests.plotting.helpers import legend_texts
 
 pd = pytest.importorskip("pandas")
 plt = pytest.importorskip("matplotlib.pyplot")
 
 from matplotlib.collections import LineCollection  # noqa: E402  after the check that matplotlib is there
-from matplotlib.colors import to_hex  # noqa: E402
+from matplotlib.colors import to_hex, to_rgba_array  # noqa: E402
 
 
 def drawn(ax, label):
@@ -78,6 +79,34 @@ def test_labels_differ_in_colour_and_in_shape(ax):
     assert len(set(looks)) == 30
     assert all(look != other for (_, look), (_, other) in pairwise(looks))
     assert "#000000" not in {colour for colour, _ in looks}  # a cross is black
+
+
+def test_labels_of_a_large_graph_differ_in_colour_without_rims(ax):
+    G = nx.empty_graph(500)
+    plot_labels(G, {v: v % 24 for v in range(480)}, pos=nx.circular_layout(G), ax=ax)
+    kinds = [kind for kind in ax.collections if kind.get_label() in {*map(str, range(24)), "no label"}]
+    assert len(kinds) == 25
+    assert {float(kind.get_linewidths()[0]) for kind in kinds} == {0.0}
+    looks = [(to_hex(kind.get_facecolor()[0]), kind.get_paths()[0].vertices.tobytes()) for kind in kinds]
+    assert len({colour for colour, _ in [*looks[:20], looks[-1]]}) == 21
+    assert len({shape for _, shape in looks[:20]}) == 1
+    assert len(set(looks)) == 25
+
+
+def test_colours_of_dots_are_far_apart():
+    """By distances in CIELAB, where 2 can just be seen, from each other and from white, grey and black."""
+    colours = cielab([*DOT_COLOURS, "white", UNLABELLED, "black"])
+    for i in range(len(DOT_COLOURS)):
+        assert np.linalg.norm(colours[i] - colours[i + 1 :], axis=1).min() > 25.0, DOT_COLOURS[i]
+
+
+def cielab(colours):
+    rgb = to_rgba_array(colours)[:, :3]
+    linear = np.where(rgb > 0.04045, ((rgb + 0.055) / 1.055) ** 2.4, rgb / 12.92)
+    to_xyz = [[0.4124, 0.3576, 0.1805], [0.2126, 0.7152, 0.0722], [0.0193, 0.1192, 0.9505]]
+    xyz = np.asarray(to_xyz) @ linear.T / np.array([[0.9505], [1.0], [1.089]])
+    x, y, z = np.where(xyz > 0.008856, np.cbrt(xyz), 7.787 * xyz + 16.0 / 116.0)
+    return np.column_stack([116.0 * y - 16.0, 500.0 * (x - y), 200.0 * (y - z)])
 
 
 def test_a_label_has_the_same_colour_whether_it_is_predicted_or_only_true():
