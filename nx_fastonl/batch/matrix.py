@@ -25,7 +25,7 @@ from nx_fastonl.graph.storage import stored_names
 if TYPE_CHECKING:
     from scipy import sparse
 
-__all__ = ["MatrixLayout", "SavedMatrix", "open_matrix", "open_shard", "shard_name"]
+__all__ = ["MatrixLayout", "SavedMatrix", "complete_shards", "open_matrix", "open_shard", "shard_name"]
 
 KIND, SHARD_KIND = "nx_fastonl matrix", "nx_fastonl rows"
 VERSION = 1
@@ -162,6 +162,11 @@ class SavedMatrix:
         self._sources, self._job = sources, folder.fingerprint
         self._shards: OrderedDict[int, Block] = OrderedDict()
         self._lock = threading.Lock()
+
+    @cached_property
+    def sources(self) -> Sequence[Hashable]:
+        """The nodes that rows belong to, in their order."""
+        return self.nodes if self._sources is None else self._names(np.asarray(self._sources))
 
     def __len__(self) -> int:
         return self.layout.n_rows
@@ -461,3 +466,10 @@ def open_matrix(path: str | os.PathLike[str]) -> SavedMatrix:
             f"{missing:,}. The call that has begun it computes what is missing"
         )
     return matrix
+
+
+def complete_shards(path: str | os.PathLike[str]) -> tuple[int, int]:
+    """How many shards of the folder of a job are complete, and how many there are."""
+    layout = SavedMatrix(open_folder(Path(path).absolute(), KIND, VERSION)).layout
+    there = {entry.name for entry in os.scandir(path)}
+    return sum(shard_name(first, layout.last(first)) in there for first in layout.starts), len(layout.starts)

@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from nx_fastonl._lib.checks import check_between, check_jobs, shortened
+from nx_fastonl._lib.html import facts, view, view_or_none
 from nx_fastonl.graph.convert import as_csr_graph
 from nx_fastonl.graph.csr import CSRGraph
 from nx_fastonl.nxapi.dispatch import dispatchable
@@ -91,6 +92,13 @@ class ResistanceInfo:
 
     errors: list[float]
     operations: int
+
+    def _repr_html_(self) -> str | None:
+        return view_or_none(self._view)
+
+    def _view(self) -> str:
+        found = {"pairs": len(self.errors), "largest error": max(self.errors, default=None)}
+        return view("ResistanceInfo", "", facts({**found, "operations": self.operations}))
 
 
 @overload

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Hashable
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from typing import Any, NamedTuple
 
 import networkx as nx
@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 
 from nx_fastonl._lib.arrays import no_marks
 from nx_fastonl._lib.checks import Unknown, check_count, check_unknown, shortened
+from nx_fastonl._lib.html import facts, few_names, view, view_or_none
 from nx_fastonl.graph._dicts import dict_from_arrays
 from nx_fastonl.graph.base import RowGraph
 from nx_fastonl.graph.convert import as_row_graph
@@ -86,8 +87,18 @@ class SweepCut:
         return len(self.nodes)
 
     def __repr__(self) -> str:
-        found = f"{len(self):,} nodes, {len(self.order):,} swept, conductance={self.conductance:.4g}"
-        return f"{type(self).__name__}({found})"
+        return f"{type(self).__name__}({self._summary()})"
+
+    def _summary(self) -> str:
+        return f"{len(self):,} nodes, {len(self.order):,} swept, conductance={self.conductance:.4g}"
+
+    def _repr_html_(self) -> str | None:
+        return view_or_none(self._view)
+
+    def _view(self) -> str:
+        nodes = {"nodes": few_names(self.nodes, len(self)), "swept": len(self.order)}
+        numbers = {field.name: getattr(self, field.name) for field in fields(self) if field.type in ("float", "int")}
+        return view(type(self).__name__, self._summary(), facts({**nodes, **numbers}))
 
 
 class Prefixes(NamedTuple):

@@ -359,7 +359,7 @@ class TestSavedMatrix:
             assert list(row.values()) == sorted(row.values(), reverse=True)
         assert same(saved.rows(sources[3:0:-1]), P[[3, 2, 1]])
         found = [node for nodes, _ in saved.shards() for node in nodes]
-        assert found == sources
+        assert found == list(saved.sources) == sources
         for node in (names[0], "nobody", [1]):
             with pytest.raises(nx.NodeNotFound, match="the matrix has no row of"):
                 saved.row(node)

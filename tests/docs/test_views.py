@@ -100,6 +100,7 @@ def shown(tmp_path_factory):
         durable_view = durable._repr_html_()
     *_, push = fo.fifo_push(karate, 0, full_output=True)
     _, ranks = fo.personalized_pagerank_local(karate, personalization=22, top_k=3, full_output=True)
+    _, resistances = fo.effective_resistance(karate, [(0, 33)], full_output=True)
     _, column = fo.kernel_column(karate, 0, full_output=True)
     everything = [
         fo.online_node_labeling(karate, "club", seed=0),
@@ -116,6 +117,8 @@ def shown(tmp_path_factory):
         push,
         ranks,
         column,
+        fo.local_community(G, HOSTILE[0]),
+        resistances,
     ]
     return [durable_view, *(value._repr_html_() for value in everything)]
 

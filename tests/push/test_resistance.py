@@ -14,6 +14,7 @@ import nx_fastonl as fo
 from nx_fastonl.push import laplacian
 from tests import oracles
 from tests.strategies import nodes_of, small_graphs
+from tests.views import view_of
 
 
 @st.composite
@@ -123,6 +124,13 @@ class TestErrors:
     def test_directed(self):
         with pytest.raises(nx.NetworkXNotImplemented, match="needs an undirected graph"):
             fo.effective_resistance(nx.DiGraph([(0, 1)]), [(0, 1)])
+
+    def test_its_view(self, karate):
+        _, info = fo.effective_resistance(karate, [(0, 33), (1, 2)], full_output=True)
+        largest, operations = f"{max(info.errors):.4g}", f"{info.operations:,}"
+        assert view_of(info).facts == {"pairs": "2", "largest error": largest, "operations": operations}
+        _, nothing = fo.effective_resistance(karate, [], full_output=True)
+        assert view_of(nothing).facts == {"pairs": "0", "operations": "0"}
 
     def test_what_is_not_reached_is_said(self, monkeypatch):
         monkeypatch.setattr(laplacian, "MAX_STEPS", 9)

@@ -10,6 +10,7 @@ import nx_fastonl as fo
 from nx_fastonl._lib.arrays import no_marks
 from tests import oracles
 from tests.strategies import alphas, graphs_with_ties, masses, nodes_of, small_graphs
+from tests.views import view_of
 
 undirected = small_graphs() | graphs_with_ties().filter(lambda G: not G.is_directed())
 
@@ -123,6 +124,16 @@ class TestSweepCut:
             found.profile.cut[0] = 0.0
         assert repr(found) == "SweepCut(2 nodes, 2 swept, conductance=0.8873)"
         assert len(found) == len(found.nodes) == 2
+
+    def test_its_view(self, karate):
+        found = fo.sweep_cut(karate, {0: 2, 1: 1})
+        shown = view_of(found)
+        assert "2 nodes, 2 swept, conductance=0.8873" in shown.texts
+        cut, volume = f"{found.cut:.4g}", f"{found.volume:.4g}"
+        assert shown.facts == {"nodes": "0, 1", "swept": "2", "conductance": "0.8873", "cut": cut, "volume": volume}
+        community = fo.local_community(karate, 0, epsilon=1e-3)
+        assert view_of(community).facts["operations"] == str(community.operations)
+        assert view_of(community).facts["epsilon"] == "0.001"
 
 
 class TestLocalCommunity:
