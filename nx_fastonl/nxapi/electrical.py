@@ -32,6 +32,8 @@ CURRENT_TOLERANCE = 1e-11
 TIE = 1e-11
 # With fewer nodes, a dense inverse takes less time than a certificate.
 FEW_NODES = 50
+# As long as no weight is more than so many times another one: then its errors are far below those that are allowed.
+SIMILAR_WEIGHTS = 1000.0
 INACCURATE = "weights differ so much that the accuracy cannot be reached"
 
 
@@ -51,7 +53,7 @@ def resistance_distance(
             raise nx.NetworkXError(f"Node {name} is not in graph G.")
     graph = _conductances(G, weight) if invert_weight and weight is not None else _with_weights(G, weight)
     laplacian = Laplacian(connected_part(graph, 0)[0])
-    if nodeA is not None and nodeB is not None and len(graph) <= FEW_NODES:
+    if nodeA is not None and nodeB is not None and len(graph) <= FEW_NODES and _are_similar(graph.weights):
         return float(_from_one(laplacian, graph.index(nodeA))[graph.index(nodeB)])
     if nodeA is not None and nodeB is not None:
         found = pair_resistances(laplacian, np.array([graph.rows_of([nodeA, nodeB])]), TOLERANCE)
@@ -161,6 +163,10 @@ def _with_weights(G: _Graph, weight: str | None) -> CSRGraph:
     if graph.components.any():
         raise NotImplementedError("edges of weight 0 join what is not connected otherwise")
     return graph
+
+
+def _are_similar(weights: NDArray[np.float64] | None) -> bool:
+    return weights is None or len(weights) == 0 or bool(weights.max() <= SIMILAR_WEIGHTS * weights.min())
 
 
 def _check_accuracy(reached: bool) -> None:

@@ -1,11 +1,12 @@
 """NetworkX's functions of electrical networks against NetworkX's own."""
 
+import functools
 import random
 
 import networkx as nx
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from networkx import approximate_current_flow_betweenness_centrality as betweenness
 from networkx import current_flow_closeness_centrality as closeness
@@ -73,7 +74,10 @@ class TestAsNetworkX:
         weight, invert_weight = data.draw(st.sampled_from(["weight", None])), data.draw(st.booleans())
         ends = data.draw(nodes), data.draw(nodes)
         # Zero weights without inverting them: NetworkX computes with a Laplacian of less rank.
-        found = compare(resistance_distance, G, *ends, weight, invert_weight)
+        with pytest.MonkeyPatch.context() as patch:
+            # At 1e-15, NetworkX's own, rounding errors may pass for an eigenvalue: values are then wrong by 1 %.
+            patch.setattr(np.linalg, "pinv", functools.partial(np.linalg.pinv, rcond=1e-12))
+            found = compare(resistance_distance, G, *ends, weight, invert_weight)
         has_zeros = 0 in nx.get_edge_attributes(G, "weight", 1).values()
         assert has_zeros or found is not NotImplementedError
 
@@ -167,21 +171,21 @@ class TestExact:
             same(closeness(G, "weight", backend=BACKEND), {u: 1 / total for u, total in sums.items()}, 1e-11)
 
     @settings(deadline=None, max_examples=50)
-    @given(small_graphs(), st.integers(-6, 6))
-    def test_weights_of_many_magnitudes(self, G, magnitude):
+    @given(small_graphs(), st.integers(-6, 6), st.sampled_from([0, electrical.FEW_NODES]))
+    @example(nx.cycle_graph(4), 8, electrical.FEW_NODES)
+    def test_weights_of_many_magnitudes(self, G, magnitude, few):
         """Where NetworkX's pseudo-inverse has lost its digits, fractions decide."""
         for place, (_, _, data) in enumerate(G.edges(data=True)):
             data["weight"] = 10.0 ** (magnitude * (place % 3 - 1))
         if not nx.is_connected(G):
             return
         exact = oracles.effective_resistances(G)
-        u, v = next(iter(G)), list(G)[-1]
-        largest = max(exact.values())
+        u, v = min(G), max(G)
         with pytest.MonkeyPatch.context() as patch:
-            patch.setattr(electrical, "FEW_NODES", 0)
+            patch.setattr(electrical, "FEW_NODES", few)
             found = outcome(resistance_distance, G, u, v, "weight", invert_weight=False, backend=BACKEND)
         if found is not NotImplementedError:
-            assert found == pytest.approx(exact[u, v], rel=1e-9, abs=1e-13 * largest)
+            assert found == pytest.approx(exact[u, v], rel=2e-9, abs=0.0)
 
 
 class TestTies:
