@@ -175,7 +175,8 @@ def _checked(sources: Ends, targets: Ends, weights: ArrayLike | None, times: Arr
         bad = ~(((values >= WEIGHT_RANGE[0]) & (values <= WEIGHT_RANGE[1])) | np.isnan(values))
         if bad.any():
             i = int(bad.argmax())
-            _refuse(sources[i], targets[i], given[i].item())
+            u, v = (ends[i].item() if isinstance(ends, np.ndarray) else ends[i] for ends in (sources, targets))
+            _refuse(u, v, given[i].item())
     return EdgeBunch(sources, targets, values, _checked_times(times, len(sources)))
 
 

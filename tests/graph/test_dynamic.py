@@ -110,7 +110,7 @@ def test_a_copy_is_not_changed_with_its_graph():
         (lambda graph: graph.add_edges_from("ab"), TypeError, "got 'ab'"),
         (lambda graph: graph.add_edges_from(np.zeros((2, 3))), ValueError, r"2 columns, got one of shape \(2, 3\)"),
         (lambda graph: graph.add_edges_from([(9, 8)], weights=[1, 2]), ValueError, "for each of the 1 edges"),
-        (lambda graph: graph.add_edges_from(np.array([[9, 8]]), weights=[np.inf]), ValueError, "has weight inf"),
+        (lambda graph: graph.add_edges_from(np.array([[9, 8]]), [np.inf]), ValueError, r"edge \(9, 8\) has weight inf"),
         (lambda graph: graph.add_weighted_edges_from([(9, 8, None)]), ValueError, "has weight None"),
         (lambda graph: graph.add_edges_from([(9, 8, {"time": 3})]), ValueError, "times are given by times="),
         (lambda graph: nx.node_classification.harmonic_function(graph), nx.NetworkXError, "has no node attributes"),
