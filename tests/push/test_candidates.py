@@ -87,12 +87,32 @@ class TestProof:
         assert (sorted(found), info.top_k_proven) == (sorted([near, 0]), True)
         _, of_all = top_of(G, 0.85, 0, 2)
         assert info.operations <= of_all.operations
+        found, info = top_of(nx.star_graph(6), 0.85, 0, 2, candidates=[1, 3, 4], max_operations=10)
+        assert (list(found), info.top_k_proven) == ([1, 3], True)
 
     def test_no_candidate_is_left(self, karate):
         for options in ({"candidates": []}, {"exclude": list(karate)}, {"candidates": [3], "exclude": [3]}):
             found, info = top_of(karate, 0.85, 0, 3, **options)
             assert (found, info.top_k_proven, info.tied) == ({}, True, ())
             assert fo.ppr_matrix(karate, top_k=3, **options).nnz == 0
+
+    @pytest.mark.parametrize("options", [{"candidates": [0, 1, 2], "exclude": [1]}, {"exclude": [3]}])
+    def test_all_that_are_left_are_proven(self, options):
+        """Then there is no rival, however large errors are."""
+        G = nx.path_graph(4)
+        left = [node for node in options.get("candidates", G) if node not in options["exclude"]]
+        for accuracy in ({"tol": 0.5}, {"epsilon": 1e-4}):
+            found, info = top_of(G, 0.85, 0, 4, **accuracy, **options)
+            assert (sorted(found), info.top_k_proven) == (left, True)
+
+    def test_nodes_that_are_not_reached_are_rivals(self):
+        """With this epsilon only the seeds are pushed, and node 2 has more than one of them."""
+        found, info = top_of(nx.Graph([(0, 2), (1, 2)]), 0.5, 0, 1, epsilon=0.3, candidates=[1, 2])
+        assert (found, info.top_k_proven) == ({}, False)
+        G = nx.Graph([(0, 2), (1, 2)])
+        G.add_node(3)
+        found, info = top_of(G, 0.5, {0: 1.0, 3: 0.3}, 2, epsilon=0.3)
+        assert (list(found), info.top_k_proven) == ([0, 3], False)
 
     def test_candidates_that_are_not_reached(self):
         G = nx.disjoint_union(nx.path_graph(3), nx.path_graph(4))
