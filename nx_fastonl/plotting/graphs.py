@@ -10,9 +10,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from nx_fastonl._lib.checks import check_mapping
+from nx_fastonl._lib.frames import is_frame
 from nx_fastonl._lib.optional import axes_or_current
 from nx_fastonl.graph.convert import as_csr_graph
-from nx_fastonl.labeling.labels import PlainLabels
+from nx_fastonl.labeling.labels import PlainLabels, label_stream
 from nx_fastonl.labeling.sequence import LabelSequence
 from nx_fastonl.plotting.layout import grid_layout
 from nx_fastonl.plotting.style import EDGE_COLOUR, LUMINANCE, RIM, RING, UNLABELLED, dot_style, node_style
@@ -55,11 +56,11 @@ def plot_labels(
     ----------
     G : nx.Graph, scipy sparse array or CSRGraph
         Directions of edges are not drawn.
-    labels : dict or LabelSequence
-        ``{node: label}``, or the result of `nx_fastonl.online_node_labeling`. Nodes without a label, or with None, are
-        grey.
-    truth : dict, optional
-        The true labels, ``{node: label}``; by default those of the LabelSequence. Where `labels` has None for a node
+    labels : dict, table, column or LabelSequence
+        ``{node: label}``, a table or a column as `nx_fastonl.OnlineNodeLabeler.fit` takes it, or the result of
+        `nx_fastonl.online_node_labeling`. Nodes without a label, or with None, are grey.
+    truth : dict, table or column, optional
+        The true labels, in the same forms; by default those of the LabelSequence. Where `labels` has None for a node
         with a true label, that is a mistake, as in a LabelSequence. A node that is not in `labels`, or that has no true
         label, is never a mistake.
     pos : dict, optional
@@ -229,6 +230,8 @@ def _check_nodes(G: nx.Graph[Any], nodes: Iterable[Any], name: str) -> None:
 
 def _plain_labels(G: nx.Graph[Any], labels: Mapping[Any, Any], name: str) -> dict[Any, Any]:
     """The labels as plain Python objects, None where one is missing."""
+    if is_frame(labels):
+        labels = dict(label_stream(labels, as_csr_graph(G, None))[0])
     check_mapping(name, labels)
     nodes, found = (
         [v for v, _ in labels.items()],

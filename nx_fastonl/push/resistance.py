@@ -12,9 +12,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from nx_fastonl._lib.checks import check_between, check_jobs, shortened
+<<<<<<< HEAD
 from nx_fastonl._lib.html import facts, view, view_or_none
+=======
+from nx_fastonl._lib.frames import Column, Table, is_frame, read_frame
+>>>>>>> 11a3e8b (Tables, arrays and columns as pairs of effective_resistance and labels of plot_labels)
 from nx_fastonl.graph.convert import as_csr_graph
 from nx_fastonl.graph.csr import CSRGraph
+from nx_fastonl.graph.edgetable import edge_columns
 from nx_fastonl.nxapi.dispatch import dispatchable
 from nx_fastonl.push.laplacian import (
     MAX_DENSE,
@@ -142,8 +147,8 @@ def effective_resistance(
     ----------
     G : nx.Graph, scipy sparse array, CSRGraph or DynamicGraph
         Undirected: of a directed one, pass `CSRGraph.without_arrows`. Self-loops carry no current.
-    pairs : iterable of (node, node)
-        The pairs.
+    pairs : iterable of (node, node), array with two columns, or table
+        The pairs. In a table, columns are found as `CSRGraph.from_edges` finds the ends of edges.
     weight : str or None, default "weight"
         The edge attribute that holds the strength of an edge, 1 where it is missing: its conductance, which is
         1 / resistance. Parallel edges add up. None ignores weights. ``nx.resistance_distance`` takes weights for
@@ -171,7 +176,10 @@ def effective_resistance(
     networkx.NetworkXPointlessConcept
         If `G` has no nodes.
     ValueError
-        If `tol`, `n_jobs` or a weight is out of range, or an element of `pairs` is no pair.
+        If `tol`, `n_jobs` or a weight is out of range, an element of `pairs` is no pair, or it cannot be told which
+        columns of a table count.
+    TypeError
+        If `pairs` is something else.
 
     See Also
     --------
@@ -220,12 +228,28 @@ def effective_resistance(
 
 
 def _rows_of_pairs(graph: CSRGraph, pairs: Iterable[tuple[Hashable, Hashable]]) -> NDArray[np.int64]:
+    if is_frame(pairs):
+        pairs = _pairs_of_table(read_frame(pairs, "pairs"))
+    elif isinstance(pairs, np.ndarray):
+        pairs = pairs.tolist()  # plain Python objects
+    if not isinstance(pairs, Iterable):
+        raise TypeError(
+            "pairs must be a table, an array with two columns or an iterable of pairs of nodes, such as [(0, 5)], got "
+            f"{shortened(pairs)}"
+        )
     ends: list[Hashable] = []
     for pair in pairs:
         if isinstance(pair, str) or not hasattr(pair, "__len__") or len(pair) != 2:
             raise ValueError(f"pairs must hold pairs of nodes, such as (0, 5), got {shortened(pair)}")
-        ends += pair
+        ends.extend(pair)
     return np.array(graph.rows_of(ends), dtype=np.int64).reshape(-1, 2)
+
+
+def _pairs_of_table(table: Table | Column) -> Iterable[tuple[Hashable, Hashable]]:
+    if not isinstance(table, Table):
+        raise TypeError("pairs must be a table with the columns source and target, got one column")
+    columns = edge_columns(table, weights_matter=False)
+    return zip(columns.sources.nodes(), columns.targets.nodes(), strict=True)
 
 
 def pair_resistances(laplacian: Laplacian, pairs: NDArray[np.integer], tol: float) -> Bounded:

@@ -203,6 +203,18 @@ def test_what_is_no_table_of_edges():
         fo.DynamicGraph(pd.DataFrame({"u": [0], "v": [1]}).groupby("u"))
 
 
+@pytest.mark.parametrize("kind", TABLES)
+def test_tables_of_pairs(kind, karate):
+    expected = fo.effective_resistance(karate, [(0, 33), (1, 2), (5, 5)])
+    sources, targets = [0, 1, 5], [33, 2, 5]
+    for columns in (
+        {"target": targets, "source": sources},
+        {"a": sources, "b": targets},
+        {"age": [1, 2, 3], "u": sources, "v": targets, "weight": [4, 5, 6]},
+    ):
+        assert fo.effective_resistance(karate, TABLES[kind](columns)) == expected
+
+
 def test_a_durable_graph_begins_with_a_table(tmp_path):
     table = pa.table({"source": ["a"], "target": ["b"]})
     fo.DurableGraph(tmp_path / "graph", table).close()

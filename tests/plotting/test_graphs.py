@@ -152,6 +152,16 @@ def test_labels_in_a_series(ax, karate, pos):
     assert drawn(ax, "mistake") == points(pos, range(5))
 
 
+def test_labels_in_tables_and_columns(ax, karate, pos):
+    clubs = dict(karate.nodes("club"))
+    table = pd.DataFrame({"node": list(clubs), "label": list(clubs.values())})
+    guesses = table["label"].where(table["node"] > 4, "Officer")
+    plot_labels(karate, guesses, table, pos, ax)
+    assert drawn(ax, "mistake") == points(pos, range(5))
+    with pytest.raises(ValueError, match="length 2 whose index has no names"):
+        plot_labels(karate, pd.Series(["Officer", "Officer"]))
+
+
 def test_default_layout_is_always_the_same(ax, karate):
     plot_labels(karate, dict.fromkeys(karate, "a"), ax=ax)
     assert drawn(ax, "a") == points(nx.spring_layout(karate, seed=0), karate)

@@ -5,6 +5,7 @@ import warnings
 
 import networkx as nx
 import numpy as np
+import pandas as pd
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -105,6 +106,13 @@ class TestPairs:
         assert fo.effective_resistance(G, [(4, 9)]) == pytest.approx(fo.effective_resistance(karate, [(4, 9)]))
 
 
+def test_arrays_of_pairs(karate):
+    pairs = [(0, 33), (1, 2), (5, 5)]
+    expected = fo.effective_resistance(karate, pairs)
+    assert fo.effective_resistance(karate, np.array(pairs)) == expected
+    assert fo.effective_resistance(karate, list(np.array(pairs))) == expected
+
+
 class TestErrors:
     @pytest.mark.parametrize(
         ("pairs", "parameters", "error", "message"),
@@ -113,6 +121,16 @@ class TestErrors:
             ([(0, 1, 2)], {}, ValueError, r"pairs must hold pairs of nodes, such as \(0, 5\), got \(0, 1, 2\)"),
             ([3], {}, ValueError, "pairs must hold pairs of nodes, .* got 3"),
             (["ab"], {}, ValueError, "pairs must hold pairs of nodes, .* got 'ab'"),
+            (0, {"weight": 33}, TypeError, r"pairs must be a table, an array .* such as \[\(0, 5\)\], got 0"),
+            (np.array([0, 1]), {}, ValueError, "pairs must hold pairs of nodes, .* got 0"),
+            (np.array([[0, 1, 2]]), {}, ValueError, "pairs must hold pairs of nodes, .*"),
+            (pd.Series([0, 1]), {}, TypeError, "pairs must be a table with the columns source and target, got one"),
+            (
+                pd.DataFrame({"a": [0]}),
+                {},
+                ValueError,
+                "pairs is a table with the columns 'a'; expected",
+            ),
             ([(0, 1)], {"tol": 1e-15}, ValueError, "tol must lie between 1e-12 and 0.5, got 1e-15"),
             ([(0, 1)], {"n_jobs": 0}, ValueError, "n_jobs must be a positive number"),
         ],
