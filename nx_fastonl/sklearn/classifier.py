@@ -158,7 +158,7 @@ class NodeClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  # s
             If X is not square, or has a weight that is negative, infinite or not a number, if `y` has another length or
             no label at all, or if a parameter is out of range.
         TypeError
-            If the labels cannot be put in order.
+            If `y` is a dict, or the labels cannot be put in order.
         networkx.NetworkXNotImplemented
             If X is not symmetric, and ``method="fastonl"`` is to use its arrows.
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
@@ -20,10 +21,24 @@ def labels_of(y: Any, n: int, estimator: str) -> tuple[NDArray[Any], NDArray[np.
     """The labels as an array with an entry for each of n nodes, and which of them are known."""
     if y is None:
         raise ValueError(f"{estimator} requires y to be passed, but the target y is None")
+    if isinstance(y, Mapping):
+        raise TypeError(
+            f"y must be an array with a label, or -1, for each node of X in turn, got {shortened(y)}. "
+            "OnlineNodeLabeler.fit takes a dict of nodes"
+        )
+    y = _with_integers(y)
     labels: NDArray[Any] = column_or_1d(_as_objects(y) if isinstance(y, list | tuple) else y, warn=True)
     if len(labels) != n:
         raise ValueError(f"y must hold a label, or -1, for each of the {n} nodes of X in turn, got {len(labels)}")
     return labels, _known(labels)
+
+
+def _with_integers(y: Any) -> Any:
+    """A column of pandas' integers without its gaps, which scikit-learn would make floats of."""
+    dtype = getattr(y, "dtype", None)
+    if isinstance(dtype, np.dtype) or getattr(dtype, "kind", "") not in ("i", "u", "b") or not hasattr(y, "to_numpy"):
+        return y
+    return y.to_numpy(dtype=object)
 
 
 def _as_objects(y: list[Any] | tuple[Any, ...]) -> NDArray[Any]:

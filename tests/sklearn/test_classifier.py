@@ -187,6 +187,25 @@ def test_unknown_labels(y):
     assert NodeClassifier().fit(PATH, y).transduction_.tolist() == [5, 5, 7, 7]
 
 
+@pytest.mark.parametrize("dtype", ["Int64", "UInt8", "int64[pyarrow]"])
+def test_integers_of_pandas_stay_integers(dtype):
+    if "pyarrow" in dtype:
+        pytest.importorskip("pyarrow")
+    classifier = NodeClassifier().fit(PATH, pd.Series([5, None, None, 7], dtype=dtype))
+    assert classifier.classes_.dtype.kind == "i"
+    assert classifier.classes_.tolist() == [5, 7]
+
+
+@pytest.mark.parametrize("cv", [3, 2])
+def test_folds_of_texts_among_which_some_are_missing(cv, digits):
+    X, truth = digits
+    y = np.array([f"digit {label}" for label in truth], dtype=object)
+    y[::3] = None
+    with pytest.raises(ValueError, match="unknown"):
+        cross_val_score(NodeClassifier(), X, y, cv=StratifiedKFold(cv))
+    assert cross_val_score(NodeClassifier(), X, y, cv=cv).min() > 0.8
+
+
 @pytest.mark.parametrize(
     "y",
     [
@@ -292,6 +311,7 @@ def test_partial_fit_refuses_other_graphs_and_new_labels():
         (PATH, [0, 1], ValueError, "for each of the 4 nodes of X in turn, got 2"),
         (np.ones((5, 5)), [0, 1], ValueError, "for each of the 5 nodes"),
         (PATH, [-1, -1, None, -1], ValueError, "y has no label at all"),
+        (PATH, {0: 5, 3: 7}, TypeError, r"y must be an array with a label.*got \{0: 5, 3: 7\}.*OnlineNodeLabeler.fit"),
         (PATH, None, ValueError, "requires y to be passed, but the target y is None"),
         (PATH, [0.5, 1.5, 2.25, -1], ValueError, "Unknown label type"),
         (PATH, [0, np.inf, 1, 1], ValueError, "infinity"),
