@@ -5,6 +5,7 @@ from __future__ import annotations
 import shlex
 import time
 from collections.abc import Hashable, Sequence
+from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, get_args
 
@@ -264,6 +265,7 @@ def ppr(arguments: Any) -> None:
 def ppr_matrix(arguments: Any) -> None:
     """Write the personalised PageRank of every node to a folder, or one part of it."""
     from nx_fastonl.batch.jobs import write_part
+    from nx_fastonl.batch.matrix import complete_shards
     from nx_fastonl.cli.graphs import open_or_read
     from nx_fastonl.push.matrix import plan_rows
 
@@ -272,7 +274,13 @@ def ppr_matrix(arguments: Any) -> None:
     parameters = {name: getattr(arguments, name) for name in ("alpha", "epsilon", "tol", "dtype")}
     rows = plan_rows(graph, top_k=arguments.top, **parameters)
     part = arguments.shard or (1, 1)
-    done, total = write_part(rows, arguments.out, part, arguments.n_jobs, shows_progress())
+    try:
+        done, total = write_part(rows, arguments.out, part, arguments.n_jobs, shows_progress())
+    except KeyboardInterrupt:
+        with suppress(OSError, ValueError):  # the folder may not have been begun
+            done, total = complete_shards(arguments.out)
+            tell(f"stopped; {done:,} of {total:,} shards are complete; the same command continues from here")
+        raise
     if arguments.json:
         report = {"nodes": len(graph), "edges": graph.number_of_edges(), "shards": total, "done": done}
         say_json({"folder": arguments.out, **report})

@@ -24,6 +24,7 @@ from nx_fastonl.cli.render import render
 from nx_fastonl.experiments import peers
 from nx_fastonl.learners.registry import Method
 from nx_fastonl.learners.voters import WeightedMajority
+from nx_fastonl.push.matrix import PageRankRows
 from tests.cli.helpers import KNOWN, PROGRAM, assert_fails, read, reference, write
 
 LABEL_EXAMPLE = "nx-fastonl label friends.csv clubs.csv"
@@ -562,3 +563,37 @@ class TestExperiment:
         assert report["summary"][0]["graph"] == "karate"
         assert all((tmp_path / file).is_file() for file in report["files"])
         assert list(json.loads(call("experiment", "--json").stdout)) == list(experiments.EXPERIMENTS)
+
+
+class TestInterruptedRows:
+    """Ctrl-C while `ppr-matrix` writes."""
+
+    def test_what_is_there_is_said(self, call, tmp_path, monkeypatch):
+        (tmp_path / "g.txt").write_text("".join(f"{u} {u + 1}\n" for u in range(9)))
+        original = PageRankRows.block
+
+        def interrupted(self, first, *arguments, **options):
+            if first >= 4:
+                raise KeyboardInterrupt
+            return original(self, first, *arguments, **options)
+
+        with monkeypatch.context() as patch:
+            patch.setattr(PageRankRows, "block", interrupted)
+            found = call("ppr-matrix", "g.txt", "--out", "rows")
+        assert found.returncode == 130
+        done = len(list((tmp_path / "rows").glob("rows-*")))
+        assert 0 < done <= 4
+        message = f"stopped; {done} of 10 shards are complete; the same command continues from here\n"
+        assert found.stderr.endswith(message)
+        assert call("ppr-matrix", "g.txt", "--out", "rows").stderr.endswith("10 of 10 shards are complete\n")
+
+    def test_nothing_is_said_before_the_folder_is_there(self, call, tmp_path, monkeypatch):
+        (tmp_path / "g.txt").write_text("0 1\n")
+
+        def interrupted(*_):
+            raise KeyboardInterrupt
+
+        monkeypatch.setattr("nx_fastonl.batch.jobs.write_folder", interrupted)
+        found = call("ppr-matrix", "g.txt", "--out", "rows")
+        assert (found.returncode, found.stdout, found.stderr) == (130, "", "")
+        assert not (tmp_path / "rows").exists()
