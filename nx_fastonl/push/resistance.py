@@ -12,11 +12,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from nx_fastonl._lib.checks import check_between, check_jobs, shortened
-<<<<<<< HEAD
-from nx_fastonl._lib.html import facts, view, view_or_none
-=======
 from nx_fastonl._lib.frames import Column, Table, is_frame, read_frame
->>>>>>> 11a3e8b (Tables, arrays and columns as pairs of effective_resistance and labels of plot_labels)
+from nx_fastonl._lib.html import facts, view, view_or_none
 from nx_fastonl.graph.convert import as_csr_graph
 from nx_fastonl.graph.csr import CSRGraph
 from nx_fastonl.graph.edgetable import edge_columns
