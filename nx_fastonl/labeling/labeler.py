@@ -46,6 +46,7 @@ from nx_fastonl.labeling.labels import (
     distinct_labels,
     label_stream,
     unknown_nodes,
+    with_labels,
 )
 from nx_fastonl.labeling.sequence import LabelSequence
 from nx_fastonl.labeling.snapshot import SavedLearner, encode_learner, read_model, write_model
@@ -980,7 +981,7 @@ class OnlineNodeLabeler:
     @contextmanager
     def _known_labels(self, labels: Labels, unknown: UnknownLabels) -> Iterator[list[tuple[Hashable, Any]]]:
         """The labels of nodes in the graph. Nodes that `unknown` adds leave it again if what follows raises."""
-        pairs, missing = self._labels_and_unknown(label_stream(labels, self._graph)[0], unknown)
+        pairs, missing = self._labels_and_unknown(with_labels(label_stream(labels, self._graph)[0]), unknown)
         try:
             if missing and self._given_graph is not None:
                 self._given_graph.add_nodes_from(missing)
@@ -1279,6 +1280,7 @@ class OnlineNodeLabeler:
     ) -> tuple[Iterable[tuple[Hashable, Any]], int | None]:
         """Labels of nodes that are in the graph when they arrive, and how many there are if that is known."""
         pairs, total = label_stream(labels, self._graph)
+        pairs = with_labels(pairs)
         if total is None:
             check_unknown(unknown, can_grow=self._given_graph is not None)
             return pairs if unknown == "error" else self._one_by_one(pairs, unknown), None

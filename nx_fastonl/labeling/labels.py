@@ -138,6 +138,11 @@ def _pairs(labels: Iterable[Any]) -> Iterator[tuple[Hashable, Any]]:
         yield item
 
 
+def with_labels(pairs: Iterable[tuple[Hashable, Any]]) -> Iterator[tuple[Hashable, Any]]:
+    """The pairs whose label is not missing: of the others, the nodes need not be in the graph."""
+    return ((node, label) for node, label in pairs if not is_missing(label))
+
+
 def unknown_nodes(
     pairs: Sequence[tuple[Hashable, Any]], graph: RowGraph, unknown: UnknownLabels, *, can_grow: bool
 ) -> list[Hashable]:

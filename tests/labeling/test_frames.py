@@ -330,6 +330,19 @@ class TestUnknown:
             ):
                 use({"e": 1, "f": 2}, unknown="skip")
 
+    @pytest.mark.parametrize("none", [None, float("nan"), pd.NA])
+    def test_a_node_without_a_label_need_not_be_in_the_graph(self, none):
+        graph = fo.DynamicGraph(nx.path_graph(NAMES))
+        model = fo.OnlineNodeLabeler(graph)
+        for unknown in ("error", "skip", "add"):
+            for use in (model.fit, fo.OnlineNodeLabeler(graph).learn_many):
+                assert use({"a": 1, "z": none}, unknown=unknown).labels == {"a": 1}
+            assert model.fit([("z", none)], unknown=unknown).labels == {}
+        assert graph.nodes == list(NAMES)
+        for labels in ({"z": none, "a": 1}, iter([("z", none), ("a", 1)])):
+            assert fo.OnlineNodeLabeler(graph).run(labels).nodes == ("a",)
+        assert graph.nodes == list(NAMES)
+
     @pytest.mark.parametrize("use", ["run", "learn_many", "fit"])
     def test_add(self, use):
         for labels in [*self.forms(), *([iter(self.LABELS.items())] if use == "run" else [])]:
