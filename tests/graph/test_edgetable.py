@@ -67,9 +67,9 @@ def test_columns_are_found_by_name(kind):
 @pytest.mark.parametrize("kind", [kind for kind in TABLES if kind != "pandas objects"])
 def test_a_column_of_numbers_that_is_ignored_is_told(kind):
     make = TABLES[kind]
-    table = make({"source": ["a"], "target": ["b"], "wieght": [5.0], "note": ["x"], "time": [3]})
+    table = make({"source": ["a"], "target": ["b"], "strength": [5.0], "note": ["x"], "time": [3]})
     for use in (fo.CSRGraph.from_edges, fo.DynamicGraph, fo.DynamicGraph().add_edges_from):
-        with pytest.warns(UserWarning, match="edges is a table in which the column wieght is ignored; a") as told:
+        with pytest.warns(UserWarning, match="edges is a table in which the column strength is ignored; a") as told:
             use(table)
         assert [warning.filename for warning in told] == [__file__]
     with pytest.warns(UserWarning, match="the columns km, age are ignored"):
