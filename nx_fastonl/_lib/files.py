@@ -17,8 +17,11 @@ ABANDONED_AFTER = 24 * 60 * 60
 LOCK_TIMEOUT = 60
 
 
-def write_file(path: Path, content: bytes) -> None:
+def write_file(path: Path, content: bytes, *, replace: bool = True) -> None:
     """Replace the file by one with this content. If that fails, the file stays as it was, and the error names it.
+
+    Without `replace`, a file that is there already is a FileExistsError: of two processes that write a new file, one
+    gets it.
 
     The content first goes to a temporary file in the same folder, which then takes the name of the old one. A process
     that is killed leaves its temporary file behind. The next one that writes the same file removes it, if it is
@@ -31,7 +34,7 @@ def write_file(path: Path, content: bytes) -> None:
         target = Path(os.path.realpath(path))  # a symbolic link keeps pointing to the new file
         if target.is_symlink():
             raise OSError(errno.ELOOP, os.strerror(errno.ELOOP))
-        _replace(target, content)
+        _write(target, content, replace=replace)
 
 
 @contextmanager
@@ -59,7 +62,7 @@ def locked(path: Path) -> Iterator[None]:
         lock.release()
 
 
-def _replace(target: Path, content: bytes) -> None:
+def _write(target: Path, content: bytes, *, replace: bool) -> None:
     mode = stat.S_IMODE(target.stat().st_mode) if target.exists() else None
     # Other names than the target's own: that may be as long as names can be.
     stem = f".nx-fastonl-{sha256(os.fsencode(target.name)).hexdigest()[:16]}-"
@@ -76,12 +79,28 @@ def _replace(target: Path, content: bytes) -> None:
             written = os.fstat(file.fileno()).st_mtime
         if mode is not None:
             temporary.chmod(mode)
-        temporary.replace(target)
+        if replace:
+            temporary.replace(target)
+        else:
+            _rename_to_new(temporary, target)
     except BaseException:
         with suppress(OSError):
             temporary.unlink()
         raise
     _remove_abandoned(target.parent, stem, written)
+
+
+def _rename_to_new(temporary: Path, target: Path) -> None:
+    try:
+        os.link(temporary, target)  # unlike a rename, it replaces nothing
+    except FileExistsError:
+        raise
+    except (OSError, NotImplementedError):  # a file system without hard links
+        if target.exists():
+            raise FileExistsError(errno.EEXIST, os.strerror(errno.EEXIST)) from None
+        temporary.replace(target)
+    else:
+        temporary.unlink()
 
 
 def _remove_abandoned(folder: Path, stem: str, now: float) -> None:

@@ -72,8 +72,12 @@ class Folder(NamedTuple):
 class DamagedError(ValueError):
     """A saved folder is not as it was written."""
 
-    def __init__(self, path: Path, why: str) -> None:
-        super().__init__(f"{path} is damaged: {why}. Save it again, or take it from a backup")
+    def __init__(self, path: Path, why: str, remedy: str = "Save it again, or take it from a backup") -> None:
+        super().__init__(path, why, remedy)  # so that it can be pickled: workers raise it too
+        self.path, self.why, self.remedy = path, why, remedy
+
+    def __str__(self) -> str:
+        return f"{self.path} is damaged: {self.why}. {self.remedy}"
 
 
 def fingerprint_of(kind: str, content: Content) -> str:
@@ -82,8 +86,10 @@ def fingerprint_of(kind: str, content: Content) -> str:
     return _fingerprint(kind, content.details, {name: _entry(array, _sha256(array)) for name, array in plain.items()})
 
 
-def write_folder(path: Path, kind: str, version: int, content: Content) -> str:
+def write_folder(path: Path, kind: str, version: int, content: Content, *, replace: bool = True) -> str:
     """Save the content to a folder, new or with other content of this kind; return its fingerprint.
+
+    Without `replace`, other content is a FileExistsError.
 
     If that fails, nothing has changed, and the error names the folder. A process that is killed may leave files behind
     that no manifest names. The next one that saves to the folder removes them, if they are older than a day.
@@ -120,7 +126,7 @@ def write_folder(path: Path, kind: str, version: int, content: Content) -> str:
                 "derived_arrays": {name: entries[name] for name in content.derived_arrays},
             }
             text = json.dumps({**manifest, "checksum": _digest(manifest)}, indent=1)
-            write_file(folder / MANIFEST, text.encode())
+            write_file(folder / MANIFEST, text.encode(), replace=replace)
         except BaseException:
             if not _is_named(folder, token):  # an interrupt may come right after the manifest was replaced
                 for file in written:

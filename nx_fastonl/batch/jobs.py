@@ -7,13 +7,16 @@ be lost, repeated or raced without harm, and a job that was stopped goes on with
 
 from __future__ import annotations
 
+import hashlib
+import inspect
 import os
 import re
 import secrets
 import shutil
 import socket
+import threading
 import time
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from functools import lru_cache
@@ -21,6 +24,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
+from numpy.typing import NDArray
 
 from nx_fastonl._lib.checks import check_count, check_jobs, shortened
 from nx_fastonl._lib.files import ABANDONED_AFTER, errors_name, sync_folder
@@ -43,10 +47,11 @@ from nx_fastonl.batch.matrix import (
     VERSION,
     MatrixLayout,
     SavedMatrix,
+    complete_shards,
     open_matrix,
     shard_name,
 )
-from nx_fastonl.batch.rows import Block, MatrixRows, in_threads
+from nx_fastonl.batch.rows import MAX_ROWS_PER_BLOCK, Block, MatrixRows, in_threads, joined, rows_per_block
 from nx_fastonl.graph.csr import CSRGraph
 from nx_fastonl.graph.storage import names_content
 
@@ -56,18 +61,18 @@ if TYPE_CHECKING:
 __all__ = ["Shard", "computed", "planned_by", "shards", "write_part"]
 
 # A job has so many shards, so that workers are evenly busy; but a shard has at most so many values or, where their
-# number is not known, so many rows.
+# number is not known, so many rows. What a row takes beside its values is less than two more of them.
 SHARDS = 64
 MAX_VALUES = 1 << 21
 MAX_ROWS = 1 << 12
+VALUES_PER_ROW = 2
 # Where a graph is saved that has no folder yet, below the folder of the rows.
 GRAPH = "graph-for-workers"
 PART = re.compile(r"\.part-[0-9a-f]{16}-(\d+)@(.+)")
 NEVER_CANCELLED = np.zeros(1, dtype=np.uint8)
 REMEDY = "name another folder, or remove this one"
-
-# The arrays of a job that come from parameters of the functions which write rows, and those. Others are names of nodes.
-PARAMETERS = {"sources": "sources", "candidates": "candidates", "exclude": "exclude", "s_squared": "S"}
+# What the functions that write rows are told about how to compute them, and their tasks are not.
+NOT_OF_TASKS = ("n_jobs", "progress", "exact")
 
 Function = TypeVar("Function", bound=Callable[..., Any])
 # For each function that writes rows: what plans them, from the same arguments.
@@ -150,7 +155,9 @@ class Shard:
         """
         if not self.done:
             rows = _opened_rows(self.folder, self._job, self._graph, self._rows_type)
-            _write_shard(self, rows.block(self.first, self.last, NEVER_CANCELLED))
+            pieces = _Pieces(self, MAX_ROWS_PER_BLOCK)
+            for i in range(len(pieces)):
+                pieces.compute(i, rows, NEVER_CANCELLED)
 
 
 def shards(
@@ -211,10 +218,14 @@ def shards(
     ...     len(tasks), fo.open_matrix(f"{folder}/rows").shape
     (2, (34, 34))
     """
-    plan = _plans.get(function)
+    plan = next((plan for planned, plan in _plans.items() if planned is function), None)
     if plan is None:
         raise TypeError(f"shards takes ppr_matrix or kernel_matrix, got {shortened(function)}")
-    job = _Job(plan(*args, **kwargs), out, rows_per_shard)
+    bound = inspect.signature(function).bind(*args, **kwargs)
+    for name in NOT_OF_TASKS:
+        if bound.arguments.pop(name, None) not in (None, False):
+            raise TypeError(f"shards has no parameter {name}: it lists tasks, and whoever runs them decides how")
+    job = _Job(plan(*bound.args, **bound.kwargs), out, rows_per_shard)
     return job.tasks(job.graph_folder())
 
 
@@ -247,7 +258,7 @@ def write_part(
     tasks = job.tasks("")
     i, n = part
     job.run_here(tasks[i - 1 :: n], n_jobs, progress)
-    return sum(shard.done for shard in tasks), len(tasks)
+    return complete_shards(job.path)
 
 
 class _Job:
@@ -256,18 +267,19 @@ class _Job:
     def __init__(self, rows: MatrixRows, out: str | os.PathLike[str], rows_per_shard: int | None) -> None:
         check_count("rows_per_shard", rows_per_shard)
         self.rows, self.path = rows, Path(out).absolute()
+        wanted = None if rows_per_shard is None else min(int(rows_per_shard), max(1, len(rows)))
         if not (self.path / MANIFEST).exists():
-            size = _default_size(rows) if rows_per_shard is None else int(rows_per_shard)
+            size = _default_size(rows) if wanted is None else wanted
             try:
-                write_folder(self.path, KIND, VERSION, _content(rows, size))
+                write_folder(self.path, KIND, VERSION, _content(rows, size), replace=False)
             except FileExistsError:
-                if not (self.path / MANIFEST).exists():  # if it does, another process has begun the same meanwhile
+                if not (self.path / MANIFEST).exists():  # if it does, another process was faster, with the same or not
                     raise
         folder = open_folder(self.path, KIND, VERSION)
         found: int = folder.content.details.get("rows_per_shard", 0)
-        if rows_per_shard is not None and rows_per_shard != found:
-            raise ValueError(f"{self.path} has shards of {found} rows, not {rows_per_shard}: {REMEDY}")
-        _check_same(folder, _content(rows, found))
+        if wanted is not None and wanted != found:
+            raise ValueError(f"{self.path} has shards of {found} rows, not {wanted}: {REMEDY}")
+        _check_same(folder, _content(rows, found), rows.parameter_of_array)
         self.fingerprint = folder.fingerprint
         self.layout = MatrixLayout(len(rows), len(rows.graph), found)
         _remove_parts(self.path)
@@ -293,13 +305,14 @@ class _Job:
     def run_here(self, tasks: list[Shard], n_jobs: int | None, progress: bool) -> None:
         """Compute what is missing of these shards, over threads of this process."""
         cancelled = np.zeros(1, dtype=np.uint8)
-
-        def make(shard: Shard) -> int:
-            _write_shard(shard, self.rows.block(shard.first, shard.last, cancelled))
-            return shard.last - shard.first
-
         missing = [shard for shard in tasks if not shard.done]
-        _count(in_threads(make, missing, n_jobs, cancelled), missing, progress)
+        step = rows_per_block(_number_of_rows(missing), n_jobs)
+
+        def compute(piece: tuple[_Pieces, int]) -> int:
+            pieces, i = piece
+            return pieces.compute(i, self.rows, cancelled)
+
+        _count(in_threads(compute, _pieces_of(missing, step), n_jobs, cancelled), missing, progress)
 
     def graph_folder(self) -> str:
         """Where workers find the graph. One that has no folder yet is saved below that of the rows."""
@@ -320,9 +333,46 @@ class _Job:
         return str(path)
 
 
+class _Pieces:
+    """A shard whose rows are computed piece by piece, perhaps by several threads. The last one to end writes it."""
+
+    def __init__(self, shard: Shard, step: int) -> None:
+        self._shard, self._step = shard, step
+        self._starts = range(shard.first, shard.last, step)
+        self._blocks: dict[int, Block] = {}
+        self._lock = threading.Lock()
+
+    def __len__(self) -> int:
+        return len(self._starts)
+
+    def compute(self, i: int, rows: MatrixRows, cancelled: NDArray[np.uint8]) -> int:
+        """Compute piece i, and write the shard if it was the last one; return how many rows it has."""
+        first = self._starts[i]
+        last = min(first + self._step, self._shard.last)
+        block = rows.block(first, last, cancelled)
+        with self._lock:
+            self._blocks[i] = block
+            is_complete = len(self._blocks) == len(self)
+        if is_complete:
+            blocks = [self._blocks.pop(i) for i in range(len(self))]
+            _write_shard(self._shard, blocks[0] if len(blocks) == 1 else joined(blocks, rows.dtype))
+        return last - first
+
+
+def _pieces_of(shards: Iterable[Shard], step: int) -> Iterator[tuple[_Pieces, int]]:
+    for shard in shards:
+        pieces = _Pieces(shard, step)
+        for i in range(len(pieces)):
+            yield pieces, i
+
+
+def _number_of_rows(shards: Iterable[Shard]) -> int:
+    return sum(shard.last - shard.first for shard in shards)
+
+
 def _count(made: Iterable[int], missing: list[Shard], progress: bool) -> None:
     """Wait for all, under a progress bar that counts rows."""
-    with counting_bar(sum(shard.last - shard.first for shard in missing), progress, "source") as count:
+    with counting_bar(_number_of_rows(missing), progress, "source") as count:
         for n_rows in made:
             count(n_rows)
 
@@ -339,7 +389,7 @@ def _opened_rows(path: str, job: str, graph: str, rows_type: type[MatrixRows]) -
         raise ValueError(f"{path} holds other rows than when this task was made")
     # Compiled loops trust the sources, so they must be those that the fingerprint stands for.
     details = folder.content.details
-    arrays = read_arrays(folder, folder.content.arrays.keys() & {"sources", *rows_type.array_names})
+    arrays = read_arrays(folder, folder.content.arrays.keys() & rows_type.parameter_of_array.keys())
     opened = CSRGraph.open(graph)
     if opened.fingerprint != details["graph"]:
         raise ValueError(
@@ -368,12 +418,12 @@ def _content(rows: MatrixRows, rows_per_shard: int) -> Content:
 
 
 def _default_size(rows: MatrixRows) -> int:
-    top_k = rows.parameters.get("top_k")
-    most = MAX_ROWS if top_k is None else max(1, MAX_VALUES // min(top_k, len(rows.graph)))
+    length = rows.max_row_length
+    most = MAX_ROWS if length is None else MAX_VALUES // (min(length, len(rows.graph)) + VALUES_PER_ROW)
     return max(1, min(most, -(-len(rows) // SHARDS)))
 
 
-def _check_same(folder: Folder, content: Content) -> None:
+def _check_same(folder: Folder, content: Content, parameter_of_array: dict[str, str]) -> None:
     """Raise an error that says what differs, if a folder holds other rows."""
     if folder.fingerprint == fingerprint_of(KIND, content):
         return
@@ -382,29 +432,22 @@ def _check_same(folder: Folder, content: Content) -> None:
         (name, found.get(name), wanted[name]) for name in ("function", "dtype") if found.get(name) != wanted[name]
     ]
     if not differences:
-        pairs = ((name, found["parameters"].get(name), value) for name, value in wanted["parameters"].items())
+        had, given = found["parameters"], wanted["parameters"]
+        pairs = ((name, had.get(name), given.get(name)) for name in {**given, **had})
         differences = [(name, old, new) for name, old, new in pairs if old != new]
     for name, old, new in differences:
         raise ValueError(f"{folder.path} holds rows with {name}={old!r}, not {name}={new!r}: {REMEDY}")
-    is_same = found.get("graph") == wanted["graph"]
-    what = f"with other {_other_array(folder, content)}" if is_same else "of another graph"
-    raise ValueError(f"{folder.path} holds rows {what}: {REMEDY}")
-
-
-def _other_array(folder: Folder, content: Content) -> str:
-    """The parameter whose array differs from that in the folder of the job."""
-    had, given = folder.content.arrays, content.arrays
-    for array, parameter in PARAMETERS.items():
-        is_there = array in had
-        if is_there != (array in given) or (is_there and not np.array_equal(had[array], given[array])):
-            return parameter
-    return "names of nodes"
+    for array, parameter in parameter_of_array.items():
+        old, new = folder.content.arrays.get(array), content.arrays.get(array)
+        if (old is None) != (new is None) or (old is not None and new is not None and not np.array_equal(old, new)):
+            raise ValueError(f"{folder.path} holds rows with other {parameter}: {REMEDY}")
+    raise ValueError(f"{folder.path} holds rows of another graph: {REMEDY}")  # its names are in its fingerprint
 
 
 def _write_shard(shard: Shard, block: Block) -> None:
     """Write a shard under another name, then rename it. If another process was faster, its shard is as good."""
     folder = Path(shard.folder)
-    part = folder / f".part-{secrets.token_hex(8)}-{os.getpid()}@{_host()}"
+    part = folder / f".part-{secrets.token_hex(8)}-{os.getpid()}@{_machine()}"
     details = {"job": shard._job, "first": shard.first, "last": shard.last}
     with errors_name(shard.path):
         try:
@@ -422,19 +465,24 @@ def _write_shard(shard: Shard, block: Block) -> None:
 
 def _remove_parts(folder: Path) -> None:
     """Remove what processes that were killed have left: those of this machine at once, all others after a day."""
-    host = _host()
+    machine = _machine()
     for entry in folder.iterdir():
         found = PART.fullmatch(entry.name)
         if found is None:
             continue
         with suppress(OSError):
             is_old = time.time() - entry.lstat().st_mtime > ABANDONED_AFTER
-            if is_old or (found[2] == host and not _is_alive(int(found[1]))):
+            if is_old or (found[2] == machine and not _is_alive(int(found[1]))):
                 shutil.rmtree(entry, ignore_errors=True)
 
 
-def _host() -> str:
-    return re.sub(r"[^\w.-]", "_", socket.gethostname())
+@lru_cache(maxsize=1)
+def _machine() -> str:
+    """What tells this machine from any other, and on it the processes of one container from those of others."""
+    known = [socket.gethostname()]
+    with suppress(OSError):  # Linux
+        known += [Path("/proc/sys/kernel/random/boot_id").read_text(), str(Path("/proc/self/ns/pid").readlink())]
+    return hashlib.sha256("\n".join(known).encode()).hexdigest()[:16]
 
 
 def _is_alive(pid: int) -> bool:

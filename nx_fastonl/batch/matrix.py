@@ -3,21 +3,22 @@
 from __future__ import annotations
 
 import os
+import re
 import threading
 from collections import OrderedDict
 from collections.abc import Hashable, Iterable, Iterator, Sequence
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 import networkx as nx
 import numpy as np
 from numpy.typing import NDArray
 
 from nx_fastonl._lib.checks import shortened
-from nx_fastonl._lib.folders import DamagedError, Folder, open_folder
+from nx_fastonl._lib.folders import DamagedError, Folder, check_sums, open_folder
 from nx_fastonl._lib.html import facts, few_names, view, view_or_none
-from nx_fastonl.batch.rows import DTYPES, Block, checked_nodes, csr_of
+from nx_fastonl.batch.rows import DTYPES, Block, checked_nodes
 from nx_fastonl.graph.names import ArrayNames, finder_of
 from nx_fastonl.graph.rows import MAX_NODES
 from nx_fastonl.graph.storage import stored_names
@@ -29,8 +30,12 @@ __all__ = ["MatrixLayout", "SavedMatrix", "complete_shards", "open_matrix", "ope
 
 KIND, SHARD_KIND = "nx_fastonl matrix", "nx_fastonl rows"
 VERSION = 1
-# Shards that are mapped at once: the system allows some 65,000 maps, and a shard takes four.
-OPEN_SHARDS = 1024
+SHARD = re.compile(r"rows-(\d{12,})-(\d{12,})")
+DAMAGED_SHARD = "Remove this folder of a shard, and repeat the call that has written the rows"
+# Shards that are mapped at once. Each takes four maps, of the some 65,000 that the system allows, and keeps four files
+# open. So they are at most a quarter of the files that the process may have open.
+MAX_OPEN_SHARDS = 1024
+FILES_PER_SHARD = 4
 
 
 class MatrixLayout(NamedTuple):
@@ -55,9 +60,16 @@ def shard_name(first: int, last: int) -> str:
     return f"rows-{first:012d}-{last:012d}"
 
 
-def open_shard(path: Path, job: str, first: int, last: int, n_columns: int) -> Block:
-    """Map a shard to memory, and check that nothing in it leads outside of an array."""
-    folder = open_folder(path, SHARD_KIND, VERSION)
+def open_shard(
+    path: Path, job: str, first: int, last: int, n_columns: int, verify: Literal[True, "checksum"] = True
+) -> Block:
+    """Map a shard to memory, and check that nothing in it leads outside of an array; with "checksum", all its bytes."""
+    try:
+        folder = open_folder(path, SHARD_KIND, VERSION)
+        if verify == "checksum":
+            check_sums(folder)
+    except DamagedError as error:
+        raise DamagedError(path, error.why, DAMAGED_SHARD) from error
     details, arrays = folder.content.details, folder.content.arrays
     if details.get("job") != job:
         raise ValueError(f"{path} belongs to rows with other parameters than those of its folder: remove it")
@@ -65,8 +77,20 @@ def open_shard(path: Path, job: str, first: int, last: int, n_columns: int) -> B
         block = Block(arrays["offsets"], arrays["columns"], arrays["values"], arrays["errors"])
         _check_block(block, last - first, n_columns)
     except (KeyError, ValueError) as error:
-        raise DamagedError(path, f"its arrays do not fit together ({error})") from error
+        raise DamagedError(path, f"its arrays do not fit together ({error})", DAMAGED_SHARD) from error
     return block
+
+
+def max_open_shards() -> int:
+    """How many shards may be mapped at once."""
+    try:
+        import resource
+    except ImportError:  # on Windows, a map keeps no file open
+        return MAX_OPEN_SHARDS
+    limit = resource.getrlimit(resource.RLIMIT_NOFILE)[0]
+    if limit == resource.RLIM_INFINITY:
+        return MAX_OPEN_SHARDS
+    return max(1, min(MAX_OPEN_SHARDS, limit // (4 * FILES_PER_SHARD)))
 
 
 def _check_block(block: Block, n_rows: int, n_columns: int) -> None:
@@ -161,6 +185,7 @@ class SavedMatrix:
         self._find, _ = finder_of(self.nodes)
         self._sources, self._job = sources, folder.fingerprint
         self._shards: OrderedDict[int, Block] = OrderedDict()
+        self._max_open = max_open_shards()
         self._lock = threading.Lock()
 
     @cached_property
@@ -310,8 +335,9 @@ class SavedMatrix:
             outside = (numbers < -len(self)) | (numbers >= len(self))
             if outside.any():
                 raise IndexError(f"row {numbers[outside.argmax()]} of a matrix with {len(self)} rows")
-            numbers = np.where(numbers < 0, numbers + len(self), numbers).astype(np.int64)
-        return csr_of(list(self._blocks(numbers)), self.shape[1], self.dtype.name)
+            numbers = numbers.astype(np.int64)
+            numbers = np.where(numbers < 0, numbers + len(self), numbers)
+        return self._copied(numbers)
 
     def shards(self) -> Iterator[tuple[Sequence[Hashable], sparse.csr_array]]:
         """All rows, one shard after another, each with the nodes that its rows belong to. They are not copied.
@@ -356,7 +382,7 @@ class SavedMatrix:
         ...     fo.ppr_matrix(nx.karate_club_graph(), top_k=3, out=f"{folder}/rows").to_scipy().nnz
         102
         """
-        return csr_of([self._open(first) for first in self.layout.starts], self.shape[1], self.dtype.name)
+        return self[:]
 
     def _position(self, node: Hashable) -> int:
         i = self._row_of(node)
@@ -394,16 +420,37 @@ class SavedMatrix:
             if block is not None:
                 self._shards.move_to_end(first)
                 return block
-        last = self.layout.last(first)
-        block = open_shard(self.path / shard_name(first, last), self._job, first, last, self.shape[1])
+        block = self._map(first)
         with self._lock:
             self._shards[first] = block
-            while len(self._shards) > OPEN_SHARDS:
+            while len(self._shards) > self._max_open:
                 self._shards.popitem(last=False)
         return block
 
+    def _map(self, first: int, verify: Literal[True, "checksum"] = True) -> Block:
+        last = self.layout.last(first)
+        return open_shard(self.path / shard_name(first, last), self._job, first, last, self.shape[1], verify)
+
+    def _copied(self, numbers: NDArray[np.int64]) -> sparse.csr_array:
+        """These rows, in memory. Few shards are mapped at a time, so they are opened twice: for their sizes, first."""
+        from scipy import sparse
+
+        offsets = np.zeros(len(numbers) + 1, dtype=np.int64)
+        at = 1
+        for block in self._blocks(numbers):
+            offsets[at : at + len(block.errors)] = np.diff(block.offsets)
+            at += len(block.errors)
+        np.cumsum(offsets, out=offsets)
+        columns, values = np.empty(offsets[-1], dtype=np.int32), np.empty(offsets[-1], dtype=self.dtype)
+        at = 0
+        for block in self._blocks(numbers):
+            columns[at : at + len(block.columns)] = block.columns
+            values[at : at + len(block.columns)] = block.values
+            at += len(block.columns)
+        return sparse.csr_array((values, columns, offsets), shape=(len(numbers), self.shape[1]))
+
     def _blocks(self, numbers: NDArray[np.int64]) -> Iterator[Block]:
-        """Copies of these rows, those that follow each other within a shard together."""
+        """These rows as they are mapped, those that follow each other within a shard together."""
         shard = numbers // self.layout.rows_per_shard
         ends = np.flatnonzero((np.diff(numbers) != 1) | (np.diff(shard) != 0)) + 1
         for part in np.split(numbers, ends) if len(numbers) else ():
@@ -419,13 +466,16 @@ def _row(block: Block, i: int) -> tuple[NDArray[np.int32], NDArray[np.floating[A
     return block.columns[part], block.values[part]
 
 
-def open_matrix(path: str | os.PathLike[str]) -> SavedMatrix:
+def open_matrix(path: str | os.PathLike[str], verify: Literal[True, "checksum"] = True) -> SavedMatrix:
     """Open a folder to which `ppr_matrix` or `kernel_matrix` has written all rows.
 
     Parameters
     ----------
     path : path-like
         What was passed as `out`.
+    verify : {True, "checksum"}, default True
+        By default, each shard is checked when it is first read, so that nothing in it leads outside of an array.
+        ``"checksum"`` reads all of them now, and compares them with their checksums.
 
     Returns
     -------
@@ -453,23 +503,33 @@ def open_matrix(path: str | os.PathLike[str]) -> SavedMatrix:
     ...     list(fo.open_matrix(f"{folder}/rows").row(22))
     [33, 22, 32]
     """
-    folder = open_folder(Path(path).absolute(), KIND, VERSION)
-    matrix = SavedMatrix(folder)
-    there = {entry.name for entry in os.scandir(path)}
-    starts = matrix.layout.starts
-    # Looks no further than the first that is missing: a damaged manifest may promise any number of them.
-    missing = next((first for first in starts if shard_name(first, matrix.layout.last(first)) not in there), None)
-    if missing is not None:
-        n_missing = len(starts) - sum(name.startswith("rows-") for name in there)
+    if verify not in (True, "checksum"):
+        raise ValueError(f'verify must be True or "checksum", got {shortened(verify)}')
+    matrix = SavedMatrix(open_folder(Path(path).absolute(), KIND, VERSION))
+    complete, starts = _complete(matrix), matrix.layout.starts
+    if len(complete) < len(starts):
+        missing = next(first for first in starts if first not in complete)
         raise ValueError(
-            f"{path} is not complete: {n_missing:,} of {len(starts):,} shards are missing, the first with row "
-            f"{missing:,}. The call that has begun it computes what is missing"
+            f"{path} is not complete: {len(starts) - len(complete):,} of {len(starts):,} shards are missing, the first "
+            f"with row {missing:,}. The call that has begun it computes what is missing"
         )
+    if verify == "checksum":
+        for first in starts:
+            matrix._map(first, verify)
     return matrix
 
 
 def complete_shards(path: str | os.PathLike[str]) -> tuple[int, int]:
     """How many shards of the folder of a job are complete, and how many there are."""
-    layout = SavedMatrix(open_folder(Path(path).absolute(), KIND, VERSION)).layout
-    there = {entry.name for entry in os.scandir(path)}
-    return sum(shard_name(first, layout.last(first)) in there for first in layout.starts), len(layout.starts)
+    matrix = SavedMatrix(open_folder(Path(path).absolute(), KIND, VERSION))
+    return len(_complete(matrix)), len(matrix.layout.starts)
+
+
+def _complete(matrix: SavedMatrix) -> set[int]:
+    """The first row of each shard that is complete. A damaged manifest may promise any number of them."""
+    layout, complete = matrix.layout, set()
+    for entry in os.scandir(matrix.path):
+        name = SHARD.fullmatch(entry.name)
+        if name and int(name[1]) in layout.starts and entry.name == shard_name(int(name[1]), layout.last(int(name[1]))):
+            complete.add(int(name[1]))
+    return complete

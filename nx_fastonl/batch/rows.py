@@ -29,9 +29,11 @@ __all__ = [
     "checked_nodes",
     "csr_of",
     "in_threads",
+    "joined",
     "largest_by_column",
     "n_threads",
     "rows_of",
+    "rows_per_block",
     "sources_or_all",
 ]
 
@@ -71,8 +73,8 @@ class MatrixRows(ABC):
     function: ClassVar[str]
     # What makes the error of a row of those of its values.
     total_error: ClassVar[np.ufunc]
-    # The names that `arrays` may have.
-    array_names: ClassVar[tuple[str, ...]] = ()
+    # Which parameter of that function each array comes from: the sources, and those that `arrays` may have.
+    parameter_of_array: ClassVar[dict[str, str]]
 
     def __init__(self, graph: CSRGraph, sources: NDArray[np.int32] | None, dtype: str) -> None:
         self.graph, self.sources, self.dtype = graph, sources, dtype
@@ -109,6 +111,11 @@ class MatrixRows(ABC):
         """What of that is too large for JSON."""
         return {}
 
+    @property
+    @abstractmethod
+    def max_row_length(self) -> int | None:
+        """How many values a row has at most, where that is known in advance."""
+
     @classmethod
     @abstractmethod
     def restored(
@@ -123,7 +130,7 @@ class MatrixRows(ABC):
 
     def to_scipy(self, n_jobs: int | None, progress: bool) -> sparse.csr_array:
         """Compute all rows, over threads of this process."""
-        step = min(MAX_ROWS_PER_BLOCK, -(-len(self) // (BLOCKS_PER_THREAD * n_threads(n_jobs)))) or 1
+        step = rows_per_block(len(self), n_jobs)
         starts = range(0, len(self), step)
         blocks: list[Block | None] = [None] * len(starts)
         cancelled = np.zeros(1, dtype=np.uint8)
@@ -143,13 +150,19 @@ def csr_of(blocks: Sequence[Block], n_columns: int, dtype: str) -> sparse.csr_ar
     """One scipy array of consecutive blocks."""
     from scipy import sparse
 
-    n_rows = sum(len(block.errors) for block in blocks)
-    offsets = np.zeros(n_rows + 1, dtype=np.int64)
-    if blocks:
-        np.cumsum(np.concatenate([np.diff(block.offsets) for block in blocks]), out=offsets[1:])
+    offsets, columns, values, errors = joined(blocks, dtype)
+    return sparse.csr_array((values, columns, offsets), shape=(len(errors), n_columns))
+
+
+def joined(blocks: Sequence[Block], dtype: str) -> Block:
+    """One block of consecutive ones."""
+    errors = np.concatenate([np.empty(0), *(block.errors for block in blocks)])
+    offsets = np.zeros(len(errors) + 1, dtype=np.int64)
+    np.concatenate([offsets[:0], *(np.diff(block.offsets) for block in blocks)], out=offsets[1:])
+    np.cumsum(offsets, out=offsets)
     columns = np.concatenate([np.empty(0, dtype=np.int32), *(block.columns for block in blocks)])
     values = np.concatenate([np.empty(0, dtype=dtype), *(block.values for block in blocks)])
-    return sparse.csr_array((values, columns, offsets), shape=(n_rows, n_columns))
+    return Block(offsets, columns, values, errors)
 
 
 def rows_of(graph: RowGraph, nodes: Any, name: str) -> Sequence[int]:
@@ -197,6 +210,11 @@ def largest_by_column(columns: NDArray[np.int32], values: NDArray[np.float64], t
 def n_threads(n_jobs: int | None) -> int:
     """The number of threads that `n_jobs` stands for; more than `MAX_THREADS` would only wait for each other."""
     return 1 if n_jobs is None else (os.cpu_count() or 1) if n_jobs == -1 else min(n_jobs, MAX_THREADS)
+
+
+def rows_per_block(n_rows: int, n_jobs: int | None) -> int:
+    """How many rows a thread computes at a time, where there are so many to compute."""
+    return max(1, min(MAX_ROWS_PER_BLOCK, -(-n_rows // (BLOCKS_PER_THREAD * n_threads(n_jobs)))))
 
 
 def in_threads(

@@ -301,7 +301,7 @@ def _add_ppr_matrix(parsers: Any) -> None:
         [
             "friends.csv --out rows --top 10",
             "graph --out rows --top 32 --epsilon 1e-4 --n-jobs -1",
-            "graph --out rows --top 32 --shard $SLURM_ARRAY_TASK_ID/100",
+            "graph --out rows --top 32 --shard $SLURM_ARRAY_TASK_ID/16",
         ],
     )
     _add_graph(parser)

@@ -87,6 +87,7 @@ class GraphKernel:
                 "out for the weighted degrees"
             )
         self.lam, self.beta, self.b = p.lam, p.beta, p.b if "b" in recipe.takes else 0.0
+        self._smoothness = p.smoothness
         form = recipe.form(p)
         self.a, self.g = form.a, form.g
         self._form = form
@@ -128,12 +129,14 @@ class GraphKernel:
 
     @property
     def plain_parameters(self) -> dict[str, Any]:
-        """What was given, as JSON has it; an `S` that is an array is left out."""
-        name, smoothness, parameters = self._given
-        given: dict[str, Any] = {"smoothness": smoothness, **parameters}
-        if self._S is not None:
-            del given["S"]
-        return {"kernel": name, **{key: None if value is None else float(value) for key, value in given.items()}}
+        """What was given, or else its default, as JSON has it; an `S` that is an array is left out."""
+        # Whichever of lam and smoothness follows from the other is rounded.
+        given = (
+            {"lam": self.lam, "smoothness": None} if self.follows_n else {"lam": None, "smoothness": self._smoothness}
+        )
+        takes = {"beta": self.beta, "b": self.b, "S": self._constant_S}
+        own = {name: takes[name] for name in KERNELS[self.name].takes if name != "S" or self._S is None}
+        return {"kernel": self.name, **given, **own}
 
     @property
     def given_diagonal(self) -> NDArray[np.float64] | None:

@@ -5,7 +5,8 @@ from __future__ import annotations
 import os
 from collections.abc import Hashable, Iterable
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any, Literal, Unpack, overload
+from functools import cached_property
+from typing import TYPE_CHECKING, Any, ClassVar, Literal, Unpack, overload
 
 import numpy as np
 from numpy.typing import NDArray
@@ -36,7 +37,7 @@ class KernelRows(PushedRows):
 
     function = "kernel_matrix"
     total_error = np.maximum
-    array_names = ("s_squared",)
+    parameter_of_array: ClassVar = {"sources": "nodes", "s_squared": "S"}
 
     def __init__(
         self,
@@ -67,6 +68,10 @@ class KernelRows(PushedRows):
         return {**self.kernel.plain_parameters, "epsilon": self.epsilon, "top_k": self.top_k}
 
     @property
+    def max_row_length(self) -> int | None:
+        return len(self.graph) if self.top_k is None and self.kernel.g != 0.0 else self.top_k
+
+    @property
     def arrays(self) -> dict[str, NDArray[Any]]:
         S = self.kernel.given_diagonal
         return {} if S is None else {"s_squared": S}
@@ -91,10 +96,7 @@ class KernelRows(PushedRows):
     def _block(self, sources: NDArray[np.int32], cancelled: NDArray[np.uint8], *, with_errors: bool) -> Block:
         kernel = self.kernel
         block, plan = self.room(len(sources)), self.plan(cancelled)
-        certifier = None
-        if with_errors:
-            c = None if kernel.given_diagonal is None else kernel.c(np.arange(len(self.graph)))
-            certifier = Certifier(kernel.largest_s, c)
+        certifier = Certifier(kernel.largest_s, self._given_c) if with_errors else None
         while block.n_rows < len(sources):
             if kernel.g == 0.0:
                 rest = sources[block.n_rows :]
@@ -104,6 +106,11 @@ class KernelRows(PushedRows):
             if block.n_rows < len(sources):
                 self._add_slowly(block, int(sources[block.n_rows]), cancelled, with_errors)
         return Block(*block.arrays())
+
+    @cached_property
+    def _given_c(self) -> NDArray[np.float64] | None:
+        """The diagonal c at all nodes, if it does not follow from the degrees."""
+        return None if self.kernel.given_diagonal is None else self.kernel.c(np.arange(len(self.graph)))
 
     def _add_slowly(self, block: RowBlock, u: int, cancelled: NDArray[np.uint8], with_errors: bool) -> None:
         """Add the next row, which takes long, or is full."""
@@ -259,7 +266,7 @@ def kernel_matrix(
         Keep only the k largest values of each row; of equal ones, those that come first in ``list(G)``. Not with
         `exact`.
     n_jobs, dtype, out, rows_per_shard : optional
-        As for `ppr_matrix`. None of them has a meaning with `exact`.
+        As for `ppr_matrix`. With `exact`, `n_jobs` makes no difference, and `out` and `rows_per_shard` are an error.
     weight : str or None, default "weight"
         The edge attribute that holds the weight, 1 where it is missing. None ignores weights.
     progress : bool, default False

@@ -38,6 +38,11 @@ class Candidates(NamedTuple):
     exclude: NDArray[np.int32] | None = None
     exclude_neighbors: bool = False
 
+    @property
+    def number(self) -> int | None:
+        """How many candidates there are, where they were named."""
+        return None if self.only is None else len(self.only)
+
     @contextmanager
     def around(self, graph: RowGraph, seeds: NDArray[np.integer]) -> Iterator[Allowed]:
         """The nodes that may be in the answer for these seeds. Marks are written to scratch memory, and removed."""

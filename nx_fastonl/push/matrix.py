@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Hashable, Iterable
-from typing import TYPE_CHECKING, Any, overload
+from typing import TYPE_CHECKING, Any, ClassVar, overload
 
 import numpy as np
 from numpy.typing import NDArray
@@ -36,7 +36,7 @@ class PageRankRows(PushedRows):
 
     function = "ppr_matrix"
     total_error = np.add
-    array_names = ("candidates", "exclude")
+    parameter_of_array: ClassVar = {"sources": "sources", "candidates": "candidates", "exclude": "exclude"}
 
     def __init__(
         self,
@@ -79,6 +79,11 @@ class PageRankRows(PushedRows):
             "top_k": self.top_k,
             "exclude_neighbors": self.allowed.exclude_neighbors,
         }
+
+    @property
+    def max_row_length(self) -> int | None:
+        known = [length for length in (self.top_k, self._candidates.number) if length is not None]
+        return min(known) if known else None
 
     @property
     def arrays(self) -> dict[str, NDArray[Any]]:
@@ -243,8 +248,9 @@ def ppr_matrix(
         already, only the others are computed: a job that was stopped goes on by the same call. Inside of
         ``joblib.parallel_config(backend=...)`` the shards are computed by its workers.
     rows_per_shard : int, optional
-        Rows that are in memory at once, per thread. By default a 64th of all rows, but as many as have two million
-        values at most.
+        Rows that are written together, and until then are in memory. By default a 64th of all rows. But with `top_k` or
+        `candidates` at most as many as have two million values, otherwise at most 4,096: name fewer where these take
+        too much memory.
     weight : str or None, default "weight"
         The edge attribute that holds the weight, 1 where it is missing. None ignores weights.
     progress : bool, default False

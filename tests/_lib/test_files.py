@@ -271,3 +271,21 @@ def test_a_lock_needs_filelock(tmp_path, monkeypatch):
     monkeypatch.setitem(sys.modules, "filelock", None)
     with pytest.raises(ImportError, match="needs filelock: pip install filelock"), locked(tmp_path / "out.csv"):
         pass
+
+
+def fails(error):
+    def raise_it(*_):
+        raise error
+
+    return raise_it
+
+
+@pytest.mark.parametrize("has_links", [True, False])
+def test_without_replace_a_file_that_is_there_stays(tmp_path, monkeypatch, has_links):
+    if not has_links:
+        monkeypatch.setattr(os, "link", fails(OSError(errno.EPERM, "Operation not permitted")))
+    write_file(tmp_path / "new", b"first", replace=False)
+    with pytest.raises(FileExistsError, match="new"):
+        write_file(tmp_path / "new", b"second", replace=False)
+    assert (tmp_path / "new").read_bytes() == b"first"
+    assert [path.name for path in tmp_path.iterdir()] == ["new"]

@@ -3,6 +3,7 @@
 import errno
 import json
 import os
+import pickle
 import stat
 import subprocess
 import sys
@@ -85,7 +86,7 @@ def test_an_error_or_an_interrupt_leaves_what_was_there(tmp_path, monkeypatch, s
         write_folder(folder, KIND, 1, content(1))
     before = sorted(tmp_path.rglob("*"))
 
-    def fail(*_):
+    def fail(*_, **_options):
         raise error
 
     monkeypatch.setattr(folders, step, fail)
@@ -101,7 +102,7 @@ def test_an_error_or_an_interrupt_leaves_what_was_there(tmp_path, monkeypatch, s
 def test_an_interrupt_right_after_the_manifest_was_replaced_leaves_the_new_state(tmp_path, monkeypatch):
     write_folder(tmp_path / "saved", KIND, 1, content(1))
 
-    def replace_and_stop(path, text):
+    def replace_and_stop(path, text, **_options):
         path.write_bytes(text)
         raise KeyboardInterrupt
 
@@ -109,6 +110,21 @@ def test_an_interrupt_right_after_the_manifest_was_replaced_leaves_the_new_state
     with pytest.raises(KeyboardInterrupt):
         write_folder(tmp_path / "saved", KIND, 1, content(2))
     assert value_in(tmp_path / "saved") == 2
+
+
+def test_without_replace_the_first_content_stays(tmp_path):
+    write_folder(tmp_path / "saved", KIND, 1, content(1), replace=False)
+    before = sorted(tmp_path.rglob("*"))
+    with pytest.raises(FileExistsError, match="saved"):
+        write_folder(tmp_path / "saved", KIND, 1, content(2), replace=False)
+    assert value_in(tmp_path / "saved") == 1
+    assert sorted(tmp_path.rglob("*")) == before
+
+
+def test_an_error_about_damage_can_be_pickled(tmp_path):
+    error = folders.DamagedError(tmp_path, "an array is too short")
+    assert str(pickle.loads(pickle.dumps(error))) == str(error)
+    assert str(error) == f"{tmp_path} is damaged: an array is too short. Save it again, or take it from a backup"
 
 
 @POSIX

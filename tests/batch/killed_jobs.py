@@ -113,7 +113,7 @@ def kill_jobs(path, kills):
         found = complete_shards(path, expected[kind])
         assert set(before) <= set(found), "a shard that was complete is gone"
         assert len(found) >= len(before) + reported, "a shard that was reported is not there"
-        in_a_shard += any(name.endswith(f"-{child}@{jobs._host()}") for name in unfinished(path))
+        in_a_shard += any(name.endswith(f"-{child}@{jobs._machine()}") for name in unfinished(path))
         n_shards += len(found) - len(before)
         before = found
         if len(found) == len(range(0, expected[kind].shape[0], ROWS_PER_SHARD)):

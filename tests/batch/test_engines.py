@@ -49,6 +49,13 @@ CALLS = {
     "kernel-with-an-array": lambda G, out: fo.kernel_matrix(
         G, range(50), "scaled-laplacian", S=diagonal(), out=out, rows_per_shard=ROWS_PER_SHARD
     ),
+    "ppr-of-candidates": lambda G, out: fo.ppr_matrix(
+        G, candidates=range(70, 3, -1), exclude=[9, 30], exclude_neighbors=True, out=out, rows_per_shard=ROWS_PER_SHARD
+    ),
+    "kernel-with-numbers": lambda G, out: fo.kernel_matrix(
+        G, range(5), "K5", lam=3, beta=0.2, S=2, out=out, rows_per_shard=2
+    ),
+    "full-kernel": lambda G, out: fo.kernel_matrix(G, range(5), "K6", b=0.1, out=out, rows_per_shard=2),
 }
 
 

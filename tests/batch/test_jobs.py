@@ -1,12 +1,14 @@
 """Jobs that write rows to a folder, and what reads them."""
 
 import errno
+import json
 import os
 import pickle
 import re
 import shutil
 import subprocess
 import sys
+import threading
 from pathlib import Path
 
 import networkx as nx
@@ -18,6 +20,7 @@ from hypothesis import strategies as st
 import nx_fastonl as fo
 from nx_fastonl.batch import jobs
 from nx_fastonl.batch.matrix import shard_name
+from nx_fastonl.kernels.matrix import plan_rows as plan_kernel_rows
 from nx_fastonl.push.matrix import PageRankRows, plan_rows
 
 
@@ -42,6 +45,11 @@ def made(monkeypatch):
 
 def same(A, B):
     return A.shape == B.shape and A.dtype == B.dtype and (A != B).nnz == 0 and (A.indptr == B.indptr).all()
+
+
+def computed(made):
+    """The numbers of the rows that were computed, from where blocks began and ended."""
+    return sorted(row for first, last in made for row in range(first, last))
 
 
 def shards_in(folder):
@@ -102,13 +110,13 @@ class TestWriting:
 
     def test_only_what_is_missing_is_computed(self, karate, out, made):
         first = fo.ppr_matrix(karate, out=out, rows_per_shard=10)
-        assert made == [(0, 10), (10, 20), (20, 30), (30, 34)]
+        assert computed(made) == list(range(34))
         del made[:]
         shutil.rmtree(out / shard_name(10, 20))
         with pytest.raises(ValueError, match=r"is not complete: 1 of 4 shards are missing, the first with row 10\."):
             fo.open_matrix(out)
         again = fo.ppr_matrix(karate, out=out)  # with the shards that the folder has
-        assert made == [(10, 20)]
+        assert computed(made) == list(range(10, 20))
         assert same(again.to_scipy(), first.to_scipy())
 
     @pytest.mark.parametrize(
@@ -146,8 +154,18 @@ class TestWriting:
 
     def test_other_names_of_nodes(self, out):
         fo.ppr_matrix(fo.CSRGraph.from_edges([0, 1], [1, 2], nodes=["a", "b", "c"]), out=out)
-        with pytest.raises(ValueError, match=r"holds rows (of another graph|with other names of nodes)"):
+        with pytest.raises(ValueError, match="holds rows of another graph"):
             fo.ppr_matrix(fo.CSRGraph.from_edges([0, 1], [1, 2], nodes=["a", "b", "d"]), out=out)
+
+    def test_parameters_of_kernels_are_compared_as_they_are_meant(self, karate, out):
+        fo.kernel_matrix(karate, kernel="K4", smoothness=0.15, S=2, out=out)
+        fo.kernel_matrix(karate, kernel="scaled-laplacian", beta=0.85, S=2.0, out=out)
+        with pytest.raises(ValueError, match=r"holds rows with beta=0\.85, not beta=0\.3"):
+            fo.kernel_matrix(karate, kernel="K4", beta=0.3, S=2, out=out)
+        with pytest.raises(ValueError, match=r"holds rows with kernel='scaled-laplacian', not kernel='laplacian'"):
+            fo.kernel_matrix(karate, kernel="laplacian", out=out)
+        with pytest.raises(ValueError, match="holds rows with other nodes"):
+            fo.kernel_matrix(karate, [3], kernel="K4", S=2, out=out)
 
     def test_another_function(self, karate, out):
         fo.ppr_matrix(karate, out=out)
@@ -179,8 +197,8 @@ class TestWriting:
         assert fo.open_matrix(out).parameters["alpha"] == 0.5
 
     def test_a_folder_that_another_process_begins_meanwhile(self, karate, out, monkeypatch):
-        def write_folder(*args):
-            original(*args)
+        def write_folder(*args, **options):
+            original(*args, **options)
             raise FileExistsError(errno.EEXIST, "has other files, such as manifest.json")
 
         original = jobs.write_folder
@@ -190,6 +208,38 @@ class TestWriting:
             job = jobs._Job(rows, out, None)
         job.run(None, progress=False)
         assert same(fo.open_matrix(out).to_scipy(), fo.ppr_matrix(karate))
+
+    def test_of_two_calls_that_begin_a_folder_one_is_refused(self, karate, out, monkeypatch):
+        def write_folder(*args, **options):
+            monkeypatch.undo()
+            fo.ppr_matrix(karate, alpha=0.5, out=out)
+            return original(*args, **options)
+
+        original = jobs.write_folder
+        monkeypatch.setattr(jobs, "write_folder", write_folder)
+        with pytest.raises(ValueError, match=r"holds rows with alpha=0\.5, not alpha=0\.9"):
+            fo.ppr_matrix(karate, alpha=0.9, out=out)
+        assert same(fo.open_matrix(out).to_scipy(), fo.ppr_matrix(karate, alpha=0.5))
+        assert sorted(path.name for path in out.iterdir() if path.suffix == ".npy") == sorted(
+            entry["file"] for entry in json.loads((out / "manifest.json").read_text())["derived_arrays"].values()
+        )
+
+    @pytest.mark.parametrize("n_jobs", [2, 8])
+    def test_threads_share_the_rows_of_one_shard(self, karate, out, monkeypatch, n_jobs):
+        original, threads = PageRankRows.block, set()
+        meet = threading.Barrier(2, timeout=60)
+
+        def block(self, first, last, cancelled, **options):
+            if threading.get_ident() not in threads and len(threads) < 2:
+                threads.add(threading.get_ident())
+                meet.wait()
+            return original(self, first, last, cancelled, **options)
+
+        with monkeypatch.context() as patch:
+            patch.setattr(PageRankRows, "block", block)
+            saved = fo.ppr_matrix(karate, out=out, rows_per_shard=34, n_jobs=n_jobs)
+        assert len(shards_in(out)) == 1
+        assert same(saved.to_scipy(), fo.ppr_matrix(karate))
 
     @pytest.mark.parametrize("n_jobs", [None, 2])
     def test_an_interrupt_leaves_whole_shards(self, karate, out, monkeypatch, n_jobs):
@@ -223,7 +273,7 @@ class TestWriting:
         fo.ppr_matrix(karate, out=out)
         ended = subprocess.Popen([sys.executable, "-c", ""])
         ended.wait()
-        here = jobs._host()
+        here = jobs._machine()
         owners = [(ended.pid, here), (ended.pid, "elsewhere"), (os.getpid(), here)]
         parts = [out / f".part-{'0' * 16}-{pid}@{host}" for pid, host in owners]
         for part in parts:
@@ -246,6 +296,8 @@ class TestWriting:
         with pytest.raises(ValueError, match="rows_per_shard must be at least 1, got 0"):
             fo.ppr_matrix(karate, out=out, rows_per_shard=0)
         assert not out.exists()
+        assert fo.ppr_matrix(karate, out=out, rows_per_shard=10**30)[3:5].shape == (2, 34)
+        fo.ppr_matrix(karate, out=out, rows_per_shard=10**31)  # one shard too
         with pytest.raises(ValueError, match=r"with exact=True .* and out has no meaning"):
             fo.kernel_matrix(karate, exact=True, out=out)
 
@@ -264,6 +316,11 @@ class TestWriting:
         assert size(64 * 5000) == 4096
         assert size(64 * 5000, top_k=2) == 5000
         assert size(10, top_k=10**30) == 1
+        assert size(64 * 5000, top_k=1022) == 2048
+        assert size(64 * 5000, candidates=range(1022)) == 2048
+        graph = fo.CSRGraph.from_edges(np.arange(2**17 - 1), np.arange(1, 2**17))
+        assert jobs._default_size(plan_kernel_rows(graph, kernel="augmented-laplacian")) == 15  # full rows
+        assert jobs._default_size(plan_kernel_rows(graph)) == 2048
 
 
 class TestShards:
@@ -281,7 +338,8 @@ class TestShards:
             assert task.done
         n_made = len(made)
         tasks[0].run()
-        assert len(made) == n_made == len(tasks)
+        assert len(made) == n_made
+        assert computed(made) == list(range(34_000))
         assert same(fo.open_matrix(out).to_scipy(), fo.ppr_matrix(graph, list(karate) * 1000, top_k=3))
 
     def test_another_graph_is_refused(self, karate, out, tmp_path):
@@ -323,7 +381,27 @@ class TestShards:
         assert same(fo.ppr_matrix(karate, out=out).to_scipy(), fo.ppr_matrix(karate))
         assert not (out / "graph-for-workers").exists()
 
+    @pytest.mark.parametrize("option", [{"n_jobs": 2}, {"progress": True}])
+    @pytest.mark.parametrize("function", [fo.ppr_matrix, fo.kernel_matrix])
+    def test_how_tasks_run_is_not_its_business(self, karate, out, function, option):
+        (name,) = option
+        with pytest.raises(TypeError, match=f"shards has no parameter {name}: it lists tasks"):
+            fo.shards(function, karate, out=out, **option)
+        assert not out.exists()
+
+    def test_exact_rows_have_no_tasks(self, karate, out):
+        with pytest.raises(TypeError, match="shards has no parameter exact"):
+            fo.shards(fo.kernel_matrix, karate, exact=True, out=out)
+
+    def test_arguments_by_position(self, karate, out):
+        with pytest.warns(UserWarning, match="the graph has no folder"):
+            tasks = fo.shards(fo.ppr_matrix, karate, [1, 2], 0.5, 1e-3, 4, None, out=out)
+        assert len(tasks) == 2
+        fo.ppr_matrix(karate, [1, 2], 0.5, 1e-3, 4, out=out)
+
     def test_other_functions(self, karate, out):
+        with pytest.raises(TypeError, match="shards takes ppr_matrix or kernel_matrix"):
+            fo.shards([], karate, out=out)
         with pytest.raises(TypeError, match="shards takes ppr_matrix or kernel_matrix, got <function"):
             fo.shards(fo.fifo_push, karate, 0, out=out)
 
@@ -425,10 +503,60 @@ class TestSavedMatrix:
         assert found.row(33) == pickle.loads(pickle.dumps(found)).row(33) == expected
 
     def test_few_shards_are_mapped_at_once(self, karate, out, monkeypatch):
-        monkeypatch.setattr("nx_fastonl.batch.matrix.OPEN_SHARDS", 3)
+        monkeypatch.setattr("nx_fastonl.batch.matrix.MAX_OPEN_SHARDS", 3)
         saved = fo.ppr_matrix(karate, out=out, rows_per_shard=2)
         assert same(saved.to_scipy(), fo.ppr_matrix(karate))
         assert len(saved._shards) == 3
+
+    @pytest.mark.skipif(sys.platform == "win32", reason="there a map keeps no file open")
+    def test_more_shards_than_files_that_may_be_open(self, karate, out):
+        fo.ppr_matrix(karate, list(karate) * 9, out=out, rows_per_shard=1)
+        program = (
+            "import resource, sys; import networkx as nx; import nx_fastonl as fo\n"
+            "hard = resource.getrlimit(resource.RLIMIT_NOFILE)[1]\n"
+            "resource.setrlimit(resource.RLIMIT_NOFILE, (256, hard))\n"
+            "saved = fo.open_matrix(sys.argv[1]); assert len(saved.layout.starts) == 306\n"
+            "nodes = list(nx.karate_club_graph()) * 9; expected = fo.ppr_matrix(nx.karate_club_graph(), nodes)\n"
+            "assert (saved.to_scipy() != expected).nnz == 0; assert (saved[::-1] != expected[::-1]).nnz == 0\n"
+            "assert sum(rows.nnz for _, rows in saved.shards()) == expected.nnz"
+        )
+        subprocess.run([sys.executable, "-c", program, str(out)], check=True, timeout=120)
+
+    @pytest.mark.parametrize("array", ["offsets", "columns", "values", "errors"])
+    def test_checksums(self, karate, out, array):
+        fo.ppr_matrix(karate, out=out, rows_per_shard=10)
+        assert fo.open_matrix(out, verify="checksum").shape == (34, 34)
+        (file,) = (out / shard_name(20, 30)).glob(f"{array}-*.npy")
+        content = bytearray(file.read_bytes())
+        content[-8] ^= 1
+        file.write_bytes(content)
+        fo.open_matrix(out)
+        with pytest.raises(
+            ValueError, match=r"rows-000000000020-000000000030 is damaged.*Remove this folder of a shard, and repeat"
+        ):
+            fo.open_matrix(out, verify="checksum")
+        with pytest.raises(ValueError, match=r'verify must be True or "checksum", got False'):
+            fo.open_matrix(out, verify=False)
+        shutil.rmtree(file.parent)
+        assert same(fo.ppr_matrix(karate, out=out).to_scipy(), fo.ppr_matrix(karate))
+        fo.open_matrix(out, verify="checksum")
+
+    @pytest.mark.parametrize("kind", [np.uint8, np.int8, np.uint64])
+    def test_numbers_of_rows_in_small_types(self, karate, out, kind):
+        saved = fo.ppr_matrix(karate, list(karate) * 9, out=out)
+        assert same(saved[np.array([0, 100], dtype=kind)], saved[[0, 100]])
+        if kind is np.uint64:
+            with pytest.raises(IndexError, match="row 18446744073709551615 of a matrix with 306 rows"):
+                saved[np.array([2**64 - 1], dtype=kind)]
+
+    def test_folders_that_are_no_shards_do_not_count(self, karate, out):
+        fo.ppr_matrix(karate, out=out, rows_per_shard=10)
+        (out / "rows-old").mkdir()
+        (out / "rows-000000000000-000000000034").mkdir()
+        fo.open_matrix(out)
+        shutil.rmtree(out / shard_name(10, 20))
+        with pytest.raises(ValueError, match=r"1 of 4 shards are missing, the first with row 10\."):
+            fo.open_matrix(out)
 
     @pytest.mark.parametrize("array", ["offsets", "columns", "values", "errors"])
     def test_damaged_shards(self, karate, out, array):
