@@ -349,7 +349,7 @@ cdef bint push_all(
 
     Returns whether it converged.
     """
-    cdef int64_t pushes_before, next_poll = state.operations + state.pushes + EDGES_PER_POLL
+    cdef int64_t pushes_before, scanned = 0, next_poll = state.operations + state.pushes + EDGES_PER_POLL
     cdef Py_ssize_t position
     cdef bint sweeping = False, converged = False
     state.epsilon = plan.first_epsilon
@@ -389,7 +389,10 @@ cdef bint push_all(
             position = sweep(
                 system, work, state, position, plan.omega, min(EDGES_PER_POLL, plan.max_operations - state.operations),
             )
-            poll_or_cancel(cancelled)
+            if state.operations + state.pushes + scanned + position >= next_poll:
+                next_poll = state.operations + state.pushes + scanned + position + EDGES_PER_POLL
+                poll_or_cancel(cancelled)
+        scanned += position
         state.epochs += 1
         converged = (position == work.n_touched and state.pushes == pushes_before) or (
             plan.target > 0.0 and mass_of(work) <= plan.target

@@ -74,8 +74,8 @@ cdef class RowPlan:
 
     A node is pushed while its residual is at least `epsilon` per neighbour, and further until the residual mass is at
     most `target`, where that is not 0; but only until `max_operations` edges were walked. A row has at most `top_k`
-    values: the largest of nodes that are `allowed` and, of equal ones, those whose columns come first. Setting ``cancelled[0]`` from another thread
-    ends all with KeyboardInterrupt.
+    values: the largest of nodes that are `allowed` and, of equal ones, those whose columns come first. Setting
+    ``cancelled[0]`` from another thread ends all with KeyboardInterrupt.
     """
 
     def __init__(
