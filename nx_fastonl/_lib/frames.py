@@ -73,9 +73,6 @@ def read_frame(values: Any, name: str) -> Table | Column:
         raise ImportError(
             f"{name} is a {type(values).__name__} of {kind}, which needs narwhals: pip install narwhals"
         ) from error
-    index = None
-    if hasattr(values, "index") and hasattr(values, "items"):  # as in pandas
-        index = _as_series(values.index)
     try:
         found = nw.from_native(_as_series(values), allow_series=True, pass_through=True)
     except nw.exceptions.DuplicateError as error:
@@ -86,9 +83,15 @@ def read_frame(values: Any, name: str) -> Table | Column:
     if isinstance(found, nw.DataFrame):
         return Table(found, name)
     if isinstance(found, nw.Series):
-        labels = None if index is None else Column(nw.from_native(index, series_only=True), f"the index of {name}")
-        return Column(found, name, labels)
+        has_index = hasattr(values, "index") and hasattr(values, "items")  # as in pandas
+        return Column(found, name, _index_of(values, name) if has_index else None)
     raise TypeError(f"{name} must be a table or a column of pandas, polars or Arrow, got {shortened(values)}")
+
+
+def _index_of(values: Any, name: str) -> Column:
+    import narwhals as nw
+
+    return Column(nw.from_native(_as_series(values.index), series_only=True), f"the index of {name}")
 
 
 def _as_series(values: Any) -> Any:
@@ -144,6 +147,19 @@ class Column:
         """Whether its index has nothing but the numbers of the rows, which is what columns have by default."""
         index = self.native.index
         return getattr(index, "start", None) == 0 and getattr(index, "step", None) == 1  # of a RangeIndex
+
+    @property
+    def has_names(self) -> bool:
+        """Whether an index says which node each value is for. One that counts the rows does not."""
+        return self.index is not None and not (len(self) and self.counts_rows)
+
+    @property
+    def casts(self) -> tuple[str, str]:
+        """The calls that make floats and a list of it, as its library writes them."""
+        library = self._series.implementation
+        if library.is_polars():
+            return "cast(float)", "to_list()"
+        return ('cast("double")', "to_pylist()") if library.is_pyarrow() else ("astype(float)", "tolist()")
 
     @property
     def n_missing(self) -> int:

@@ -17,7 +17,7 @@ from nx_fastonl.graph.base import RowGraph
 # The rows and values of a sparse vector over the nodes.
 SparseVector = tuple[NDArray[np.intp], NDArray[np.float64]]
 # What callers pass for one: {node: value}, or floats in the order of the rows.
-Masses = Mapping[Hashable, float] | NDArray[np.floating]
+Masses = Mapping[Hashable, float] | NDArray[np.floating] | Column
 
 # Kinds of numpy's types that hold nodes: integers, objects, texts and bytes.
 NODE_KINDS = "iuOUST"
@@ -25,6 +25,8 @@ NODE_KINDS = "iuOUST"
 
 def sparse_vector(graph: RowGraph, masses: Masses, name: str, unknown: Unknown = "error") -> SparseVector:
     """Rows and values of a {node: mass} dict or a float array that holds some mass and nothing negative."""
+    if isinstance(masses, Column):
+        masses = _weights_of_rows(graph, masses, name)
     if isinstance(masses, np.ndarray):
         return _from_array(graph, masses, name)
     if not hasattr(masses, "items"):
@@ -55,7 +57,10 @@ def sparse_vector(graph: RowGraph, masses: Masses, name: str, unknown: Unknown =
 
 
 def unframed(values: Any, name: str) -> Any:
-    """A table or column of weights or seeds as a dict, an array or a list, which mean the same; others as they are."""
+    """A table or column of weights or seeds as a dict or a list, which mean the same; others as they are.
+
+    A column of numbers without names stays a `Column`: what it means depends on the graph.
+    """
     if not is_frame(values):
         return values
     found = read_frame(values, name)
@@ -64,19 +69,63 @@ def unframed(values: Any, name: str) -> Any:
             return found.column(0).nodes()
         nodes, weights = found.named("node", "weight")
         return _summed(nodes, weights)
-    if found.index is None:
-        integers = found.integers()
-        if integers is not None:
-            return integers
-        return found.numbers() if found.has_numbers and not found.has_integers else found.nodes()
     if not found.has_numbers:
         return found.nodes()
-    if found.has_integers and found.counts_rows:
+    if found.index is None:
+        return found
+    if found.has_names:
+        return _summed(found.index, found)
+    if found.has_integers:
         raise ValueError(
             f"{name} is a column of integers whose index has no names, so it may be weights or seeds: pass "
             f"{name}.astype(float) for weights, {name}.to_list() for seeds"
         )
-    return _summed(found.index, found)
+    return found
+
+
+def is_by_row(values: Any) -> bool:
+    """Whether these may be weights in the order of the nodes."""
+    return isinstance(values, np.ndarray | Column)
+
+
+def weights_or_seeds(graph: RowGraph, column: Column, name: str) -> NDArray[np.float64] | list[Hashable]:
+    """What a column of numbers without names holds: floats are weights, and integers seeds."""
+    if not column.has_integers:
+        return _weights_of_rows(graph, column, name)
+    if len(column) == len(graph):
+        as_floats, as_list = column.casts
+        raise ValueError(
+            f"{name} is a column of integers with an entry for each of the {len(graph)} nodes, so it may be weights or "
+            f"seeds: pass {name}.{as_floats} for weights, {name}.{as_list} for seeds"
+        )
+    return column.nodes()
+
+
+def _weights_of_rows(graph: RowGraph, column: Column, name: str) -> NDArray[np.float64]:
+    if column.has_integers:
+        raise ValueError(
+            f"{name} is a column of integers; it must hold {len(graph)} floats, one for each node in the order of the "
+            f"graph: pass {name}.{column.casts[0]}"
+        )
+    check_row_order(column, graph, name)
+    return column.numbers()
+
+
+def check_row_order(column: Column, graph: RowGraph, name: str) -> None:
+    """Raise if a column whose index counts its rows may be other than a value for each node, in the graph's order."""
+    if column.index is None:
+        return
+    n_rows, n = len(column), len(graph)
+    if n_rows != n:
+        problem = f"a column of length {n_rows} whose index has no names, and the graph has {n} nodes"
+    elif any(row in graph for row in range(n)) and any(row != node for row, node in enumerate(graph.nodes)):
+        problem = "a column whose index has no names, and the graph has integers as nodes in another order"
+    else:
+        return
+    raise ValueError(
+        f"{name} is {problem}: pass dict(zip(nodes, {name})) where nodes are those of {name}, or {name}.to_dict() if "
+        "the index counts nodes"
+    )
 
 
 def _summed(nodes: Column, weights: Column) -> dict[Hashable, float]:

@@ -17,6 +17,7 @@ from nx_fastonl.graph.base import RowGraph
 from nx_fastonl.graph.csr import CSRGraph
 from nx_fastonl.graph.edgebunch import checked_node
 from nx_fastonl.graph.live import LiveGraph
+from nx_fastonl.graph.vectors import check_row_order
 
 # In an integer array, a node without a label: scikit-learn's convention. Anywhere else it is a label like any other.
 UNLABELLED = -1
@@ -101,30 +102,14 @@ def _of_frame(labels: Table | Column, graph: CSRGraph) -> tuple[Iterable[tuple[H
     """The same of a table of nodes and labels, or of a column of labels. An index with names holds the nodes."""
     if isinstance(labels, Table):
         nodes, column = labels.named("node", "label")
-    elif labels.index is not None and not (len(labels) and labels.counts_rows):
+    elif labels.index is not None and labels.has_names:
         nodes, column = labels.index, labels
     else:
-        if labels.index is not None:
-            _check_covers(labels, graph)
+        check_row_order(labels, graph, "labels")
         values = labels.values()
         are_integers = {type(label) for label in values if label is not None} == {int}
         return _by_row(np.fromiter(values, dtype=object, count=len(values)), graph, integers=are_integers)
     return zip(nodes.nodes(), column.values(), strict=True), len(column)
-
-
-def _check_covers(labels: Column, graph: CSRGraph) -> None:
-    """Raise if a column whose index counts its rows may be other than a label for each node, in the graph's order."""
-    n_rows, n = len(labels), len(graph)
-    if n_rows != n:
-        problem = f"length {n_rows} whose index has no names, and the graph has {n} nodes"
-    elif any(row in graph for row in range(n)) and any(row != node for row, node in enumerate(graph.nodes)):
-        problem = "labels whose index has no names, and the graph has integers as nodes in another order"
-    else:
-        return
-    raise ValueError(
-        f"labels is a column of {problem}: pass dict(zip(nodes, labels)) where nodes are those of the labels, or "
-        "labels.to_dict() if the index counts nodes"
-    )
 
 
 def _pairs(labels: Iterable[Any]) -> Iterator[tuple[Hashable, Any]]:

@@ -11,7 +11,7 @@ import numpy as np
 from nx_fastonl._lib.checks import Unknown, check_count, check_fraction, check_positive, check_unknown
 from nx_fastonl.graph.base import RowGraph
 from nx_fastonl.graph.convert import as_row_graph
-from nx_fastonl.graph.vectors import Masses, SparseVector, distribution, unframed
+from nx_fastonl.graph.vectors import Masses, SparseVector, distribution, is_by_row, unframed
 from nx_fastonl.nxapi.dispatch import dispatchable
 from nx_fastonl.push import _push
 from nx_fastonl.push._sweep import pushed_so_far
@@ -133,7 +133,7 @@ def local_community(
     ['Enjolras', 'Prouvaire', 'Combeferre', 'Grantaire']
     """
     seeds = unframed(seeds, "seeds")
-    graph = as_row_graph(G, weight, in_order=isinstance(seeds, np.ndarray))
+    graph = as_row_graph(G, weight, in_order=is_by_row(seeds))
     with graph.reading():
         check_undirected(graph)
         alpha = check_fraction("alpha", alpha)

@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from nx_fastonl._lib.checks import a_few, check_fraction, check_mapping, check_positive, check_whole, shortened
+from nx_fastonl._lib.frames import Column
 from nx_fastonl._lib.log import log_rebuild
 from nx_fastonl.graph._dicts import dict_from_arrays
 from nx_fastonl.graph._dynamic import CHANGE
@@ -318,7 +319,14 @@ class DynamicPageRank:
     def _checked(self, personalization: Any) -> dict[Hashable, float]:
         """The weights of the seeds, all of which must be in the graph."""
         personalization = unframed(personalization, "personalization")
-        if isinstance(personalization, np.ndarray):
+        if isinstance(personalization, Column):
+            if not personalization.has_integers:
+                raise TypeError(
+                    "personalization is a column of weights without the names of nodes, and the graph may get other "
+                    "nodes: pass dict(zip(graph, personalization))"
+                )
+            personalization = personalization.nodes()
+        elif isinstance(personalization, np.ndarray):
             if personalization.dtype.kind == "f":
                 raise TypeError(
                     "personalization is an array of weights, and the graph may get other nodes: "

@@ -15,7 +15,7 @@ from nx_fastonl._lib.checks import WEIGHT_RANGE, check_between, check_count, che
 from nx_fastonl._lib.html import record_view
 from nx_fastonl.graph._dicts import dict_from_arrays
 from nx_fastonl.graph.convert import as_row_graph
-from nx_fastonl.graph.vectors import Masses, dense_vector, sparse_vector, unframed
+from nx_fastonl.graph.vectors import Masses, dense_vector, is_by_row, sparse_vector, unframed
 from nx_fastonl.nxapi.dispatch import dispatchable
 from nx_fastonl.push.local import PushResult, local_push
 from nx_fastonl.push.system import LinearSystem
@@ -211,7 +211,7 @@ def fifo_push(
     {1: 0.0625, 2: 0.125}
     """
     source = unframed(source, "source")
-    graph = as_row_graph(G, weight, in_order=as_array or isinstance(source, np.ndarray))
+    graph = as_row_graph(G, weight, in_order=as_array or is_by_row(source))
     with graph.reading():
         epsilon = check_positive("epsilon", epsilon)
         if kind == "ppr":
@@ -228,7 +228,7 @@ def fifo_push(
         else:
             raise ValueError(f'kind must be "ppr" or "laplacian", got {kind!r}')
         check_count("max_operations", max_operations, least=0)
-        if source not in graph and not (hasattr(source, "items") or isinstance(source, np.ndarray)):
+        if source not in graph and not (hasattr(source, "items") or is_by_row(source)):
             raise nx.NodeNotFound(
                 f"node {shortened(source)} is not in the graph; for several sources pass {{node: mass}}"
             )

@@ -19,11 +19,21 @@ from nx_fastonl._lib.checks import (
     check_unknown,
     shortened,
 )
+from nx_fastonl._lib.frames import Column
 from nx_fastonl._lib.html import record_view
 from nx_fastonl.graph._dicts import dict_from_arrays
 from nx_fastonl.graph.base import RowGraph
 from nx_fastonl.graph.convert import as_row_graph
-from nx_fastonl.graph.vectors import Masses, SparseVector, dense_vector, distribution, holds_weights, unframed
+from nx_fastonl.graph.vectors import (
+    Masses,
+    SparseVector,
+    dense_vector,
+    distribution,
+    holds_weights,
+    is_by_row,
+    unframed,
+    weights_or_seeds,
+)
 from nx_fastonl.nxapi.dispatch import dispatchable
 from nx_fastonl.push.candidates import Allowed, checked_candidates
 from nx_fastonl.push.local import NEVER_CANCELLED, PushResult
@@ -211,9 +221,9 @@ def personalized_pagerank_local(
         weight for each node in the order of ``list(G)``. A node of the graph is one seed; any other iterable, also an
         array of integers, texts or objects, is several seeds. An array that may be either is an error. Of pandas,
         polars or Arrow, a table has the columns node and weight, or only node; a pandas Series of numbers has weights
-        by its index; other columns are as arrays. By default every node is a seed of the same weight. Where there are
-        several seeds, at least an eighth of the nodes, nothing is local: the L1 error is then at most 1e-6, unless
-        `tol` or `epsilon` is given.
+        by its index, unless that only counts the rows; other columns are as arrays. By default every node is a seed of
+        the same weight. Where there are several seeds, at least an eighth of the nodes, nothing is local: the L1 error
+        is then at most 1e-6, unless `tol` or `epsilon` is given.
     max_iter : int, optional
         The largest number of passes over the active nodes. Unlimited by default, unlike ``nx.pagerank``: a push always
         ends, though the work grows as ``1 / (1 - alpha)``. With a limit, nodes are always pushed, on one thread.
@@ -336,7 +346,7 @@ def personalized_pagerank_local(
         for masses, name in ((personalization, "personalization"), (nstart, "nstart"), (dangling, "dangling"))
     )
     given = (personalization, nstart, dangling)
-    covers = personalization is None or nstart is not None or any(isinstance(masses, np.ndarray) for masses in given)
+    covers = personalization is None or nstart is not None or any(map(is_by_row, given))
     graph = as_row_graph(G, weight, in_order=as_array or proves or covers)
     with graph.reading():
         alpha = check_fraction("alpha", alpha)
@@ -571,6 +581,8 @@ def _top_is_proven(graph: RowGraph, found: PageRankVector, top: NDArray[np.intp]
 
 def as_weights(graph: RowGraph, personalization: Any, name: str = "personalization") -> Masses:
     """The seeds as {node: weight} or floats, from a dict or its like, an array, a node, or an iterable of nodes."""
+    if isinstance(personalization, Column):
+        personalization = weights_or_seeds(graph, personalization, name)
     if personalization in graph:
         return {personalization: 1.0}
     if hasattr(personalization, "items"):

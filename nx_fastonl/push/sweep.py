@@ -17,7 +17,7 @@ from nx_fastonl._lib.html import facts, few_names, view, view_or_none
 from nx_fastonl.graph._dicts import dict_from_arrays
 from nx_fastonl.graph.base import RowGraph
 from nx_fastonl.graph.convert import as_row_graph
-from nx_fastonl.graph.vectors import Masses, sparse_vector, unframed
+from nx_fastonl.graph.vectors import Masses, is_by_row, sparse_vector, unframed
 from nx_fastonl.nxapi.dispatch import dispatchable
 from nx_fastonl.push import _sweep
 
@@ -183,7 +183,8 @@ def sweep_cut(
         calls: see `CSRGraph.from_networkx`.
     vector : dict, array, table or column of float
         ``{node: value}``, or a value for each node in the order of ``list(G)``. A table has the columns node and
-        weight; a pandas Series goes by its index. No value may be negative. Nodes whose value is 0 are not swept.
+        weight; a pandas Series goes by its index, unless that only counts the rows. No value may be negative. Nodes
+        whose value is 0 are not swept.
     max_size : int, optional
         The set has at most this many nodes. Unlimited by default.
     per_degree : bool, default True
@@ -238,7 +239,7 @@ def sweep_cut(
     array([1.   , 0.922, 0.821])
     """
     vector = unframed(vector, "vector")
-    graph = as_row_graph(G, weight, in_order=isinstance(vector, np.ndarray))
+    graph = as_row_graph(G, weight, in_order=is_by_row(vector))
     with graph.reading():
         check_undirected(graph)
         check_count("max_size", max_size)

@@ -18,6 +18,15 @@ from tests.frame_kinds import COLUMNS, TABLES, pl
 names = st.lists(st.tuples(st.text("abcü", max_size=2), st.text("abcü", max_size=2)), min_size=1, max_size=8)
 numbers = st.lists(st.tuples(st.integers(0, 9), st.integers(0, 9)), min_size=1, max_size=8)
 
+# Functions that take a vector over the nodes, with an answer that can be compared.
+VECTOR_USES = {
+    "sweep_cut": lambda G, vector: fo.sweep_cut(G, vector).order,
+    "local_community": lambda G, vector: fo.local_community(G, vector).order,
+    "fifo_push": lambda G, vector: fo.fifo_push(G, vector, 0.2, 1e-3),
+    "personalization": lambda G, vector: fo.personalized_pagerank_local(G, personalization=vector),
+    "nstart and dangling": lambda G, vector: fo.personalized_pagerank_local(G, nstart=vector, dangling=vector),
+}
+
 
 def edges_of(graph):
     return sorted(graph.to_networkx().edges(data="weight", default=1.0), key=repr)
@@ -231,6 +240,17 @@ def test_columns_are_read_without_narwhals(monkeypatch):
         fo.CSRGraph.from_edges(pl.DataFrame({"source": ["a"], "target": ["b"]}))
 
 
+def test_the_index_of_a_table_is_not_read(monkeypatch):
+    def fail(_):
+        raise AssertionError("read")
+
+    monkeypatch.setattr(pd.MultiIndex, "to_flat_index", fail)
+    edges = pd.DataFrame(
+        {"source": ["a", "b"], "target": ["b", "c"]}, index=pd.MultiIndex.from_tuples([(0, 1), (0, 2)])
+    )
+    assert list(fo.CSRGraph.from_edges(edges)) == ["a", "b", "c"]
+
+
 class TestSeeds:
     """Tables and columns as personalization, and as other weights of nodes."""
 
@@ -268,7 +288,6 @@ class TestSeeds:
 
     def test_a_series_of_pandas_has_weights_by_its_index(self):
         assert self.ranks(pd.Series({5: 1, 8: 3})) == self.ranks({5: 1.0, 8: 3.0})
-        assert self.ranks(pd.Series([1.0, 3.0])) == self.ranks({0: 1.0, 1: 3.0})
         with pytest.raises(
             ValueError, match=r"personalization\.astype\(float\) for weights, personalization\.to_list\(\)"
         ):
@@ -276,6 +295,38 @@ class TestSeeds:
         G = nx.relabel_nodes(self.G, str)
         found = fo.personalized_pagerank_local(G, personalization=pd.Series(["5", "8"]))
         assert found == fo.personalized_pagerank_local(G, personalization=["5", "8"])
+
+    @pytest.mark.parametrize("use", VECTOR_USES)
+    def test_an_index_that_counts_rows_names_no_nodes(self, use):
+        weights = [0.9, 0.8, 0.1, 0.2]
+        find = VECTOR_USES[use]
+        for make in (fo.CSRGraph.from_networkx, fo.DynamicGraph):
+            G = make(nx.path_graph(["d", "b", "c", "a"]))
+            assert find(G, pd.Series(weights)) == find(G, pl.Series(weights)) == find(G, np.array(weights))
+            with pytest.raises(ValueError, match="length 2 whose index has no names, and the graph has 4 nodes: pass"):
+                find(G, pd.Series([0.9, 0.8]))
+            with pytest.raises(ValueError, match="integers as nodes in another order: pass"):
+                find(make(nx.path_graph([3, 2, 1, 0])), pd.Series(weights))
+
+    @pytest.mark.parametrize("use", VECTOR_USES)
+    def test_integers_are_weights_in_the_words_of_their_library(self, use):
+        find, G = VECTOR_USES[use], nx.path_graph(["a", "b", "c", "d"])
+        for column, call in (
+            (pl.Series([1, 2, 3, 4]), r"cast\(float\)"),
+            (pa.array([1, 2, 3, 4]), r'cast\("double"\)'),
+            (pd.Index([1, 2, 3, 4]), r"astype\(float\)"),
+        ):
+            with pytest.raises(ValueError, match=rf"is a column of integers.*: pass \w+\.{call}"):
+                find(G, column)
+
+    def test_a_vector_that_is_kept_needs_names(self):
+        graph = fo.DynamicGraph(nx.path_graph(4))
+        for column in (pd.Series([0.5, 0.5, 0.0, 1.0]), pl.Series([0.5, 0.5, 0.0, 1.0])):
+            with pytest.raises(TypeError, match="a column of weights without the names of nodes"):
+                fo.DynamicPageRank(graph, column)
+        for seeds in (pl.Series([1]), pd.Series([2.0], index=[1])):
+            found = fo.DynamicPageRank(graph, seeds)
+            assert list(found.top(1)) == [1]
 
     @pytest.mark.parametrize("kind", TABLES)
     def test_communities_of_tables(self, kind):
