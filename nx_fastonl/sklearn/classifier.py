@@ -331,7 +331,7 @@ class NodeClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  # s
         X : array_like or scipy sparse array of shape (m, n)
             As in `predict`.
         y : array_like of shape (m,)
-            As in `fit`. Nodes without a label do not count.
+            As in `fit`. Nodes without a label do not count. A label that is not one of ``classes_`` is a mistake.
         sample_weight : array_like of shape (m,), optional
             How much each node counts.
 
@@ -357,8 +357,10 @@ class NodeClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  # s
         labels, known = labels_of(y, len(predicted), "NodeClassifier")
         _check_some_known(known)
         weights = None if sample_weight is None else np.asarray(sample_weight)[known]
-        truth = labels[known].astype(predicted.dtype, copy=False) if labels.dtype.kind == "O" else labels[known]
-        return float(accuracy_score(truth, predicted[known], sample_weight=weights))
+        # As Python objects: NumPy would cut texts, or refuse them, to compare them with labels of another type.
+        pairs = zip(labels[known].tolist(), predicted[known].tolist(), strict=True)
+        right = np.array([bool(true == label) for true, label in pairs])
+        return float(accuracy_score(np.ones_like(right), right, sample_weight=weights))
 
     @cached_property
     def transduction_(self) -> NDArray[Any]:

@@ -362,6 +362,23 @@ def test_bad_rows_are_named_by_predict():
         classifier.score([[1, 0, 0, 0]], [1, 1])
 
 
+@pytest.mark.parametrize(
+    ("known", "truth", "score"),
+    [
+        (np.array(["ab", "ab", "cd", "cd"]), np.array(["abX", "ab", "cd", "cdY"], dtype=object), 0.5),
+        (np.array(["ab", "ab", "cd", "cd"]), np.array(["abX", "ab", "cd", "cdY"]), 0.5),
+        ([0, 0, 1, 1], np.array(["a", 0, 1, "0"], dtype=object), 0.5),
+        ([0, 0, 1, 1], ["a", "0", "b", "1"], 0.0),
+        ([0, 0, 1, 1], [0.0, 0.0, 0.5, 1.0], 0.75),
+        (["0", "0", "1", "1"], np.array([0, "0", None, "1"], dtype=object), 2 / 3),
+        ([0, 0, 1, 1], pd.Series([0, 7, None, 1], dtype="Int64"), 2 / 3),
+        ([False, False, True, True], np.array([False, None, False, True], dtype=object), 2 / 3),
+    ],
+)
+def test_a_label_that_is_not_among_the_classes_is_a_mistake(known, truth, score):
+    assert NodeClassifier().fit(PATH, known).score(PATH, truth) == pytest.approx(score)
+
+
 def test_weights_of_samples_count_in_scores():
     classifier = NodeClassifier().fit(PATH, [0, -1, -1, 1])
     assert classifier.score(PATH, [0, 1, -1, 1], sample_weight=[1.0, 2.0, 100.0, 1.0]) == 0.5
