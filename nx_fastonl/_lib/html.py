@@ -7,11 +7,13 @@ Colours follow the page: JupyterLab's and VS Code's theme, the theme of the docu
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import fields
 from html import escape
 from numbers import Integral, Real
 from typing import Any
+
+import numpy as np
 
 __all__ = [
     "NAMES_SHOWN",
@@ -107,12 +109,16 @@ def facts(values: Mapping[str, object]) -> str:
     return f"<dl>{''.join(pairs)}</dl>"
 
 
-def record_view(record: Any) -> str | None:
-    """The ``_repr_html_`` of a dataclass: its attributes under their own names."""
+def record_view(record: Any, names: Collection[str] = ()) -> str | None:
+    """The ``_repr_html_`` of a dataclass: its attributes under their own names. `names` are those that hold a name.
+
+    A name is shown as it is, also where it is a number or True, which of a measurement is rounded or "yes".
+    """
 
     def make() -> str:
-        values = {field.name: _attribute(getattr(record, field.name)) for field in fields(record)}
-        return view(type(record).__name__, "", facts(values))
+        values = {field.name: getattr(record, field.name) for field in fields(record)}
+        shown = {name: name_of(value) if name in names else _attribute(value) for name, value in values.items()}
+        return view(type(record).__name__, "", facts(shown))
 
     return view_or_none(make)
 
@@ -120,7 +126,7 @@ def record_view(record: Any) -> str | None:
 def _attribute(value: object) -> object:
     """What `facts` shows of an attribute: numbers and groups of nodes as they are, anything else by its name."""
     is_groups = isinstance(value, tuple) and all(isinstance(group, tuple) for group in value)
-    return value if is_groups or isinstance(value, Real) else name_of(value)
+    return value if is_groups or isinstance(value, Real | np.bool_) else name_of(value)
 
 
 def table(columns: Sequence[str], rows: Sequence[tuple[str, Sequence[tuple[str, str]]]], corner: str = "") -> str:
@@ -218,7 +224,7 @@ def fraction(part: float, whole: float) -> str:
 
 
 def _value(value: object) -> str:
-    if isinstance(value, bool):
+    if isinstance(value, bool | np.bool_):
         return "yes" if value else "no"
     if isinstance(value, tuple):
         return escape(few_names(value, len(value)) if value else "none")

@@ -43,4 +43,4 @@ class CertifiedLabel:
     certain: bool
 
     def _repr_html_(self) -> str | None:
-        return record_view(self)
+        return record_view(self, names=("label",))

@@ -4,6 +4,7 @@ import math
 from dataclasses import dataclass
 from html import unescape
 
+import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -150,6 +151,13 @@ def test_records():
         "nothing": "None",
     }
     assert View(Record(1, 0.0, False, ("a", 1), ())._repr_html_()).facts["label"] == "('a', 1)"
+    assert View(Record(1, 0.0, np.bool_(True), None, ())._repr_html_()).facts["proven"] == "yes"
+
+
+@pytest.mark.parametrize("name", [True, 2024, 0.30000000000000004, 10**20, "a", (1, 2), ((1, 2), (3, 4)), None])
+def test_names_in_records(name):
+    found = View(record_view(Record(1234, 0.5, True, name, ()), names=("label",))).facts
+    assert (found["label"], found["count"]) == (str(name), "1,234")
 
 
 def test_nothing_is_raised():

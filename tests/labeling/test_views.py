@@ -177,3 +177,6 @@ def test_statistics(karate):
     assert view_of(column).facts["elsewhere"] == "0"
     model = fo.OnlineNodeLabeler(karate).fit({0: "<b>", 33: "Officer"})
     assert view_of(model.certify_one(0)).facts["label"] == "<b>"
+    for label in (True, 2024, 0.30000000000000004):
+        found = view_of(fo.OnlineNodeLabeler(nx.path_graph(3)).fit({0: label, 2: "b"}).certify_one(0)).facts
+        assert (found["label"], found["certain"]) == (str(label), "yes")
