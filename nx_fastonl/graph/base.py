@@ -256,9 +256,9 @@ class ChangingGraph(ABC):
         """The graph as it is now, as a CSRGraph."""
 
     @abstractmethod
-    def add_nodes_from(self, nodes: Iterable[Hashable]) -> None:
-        """Add nodes, but for those that are there."""
+    def _add_new_nodes(self, nodes: Iterable[Hashable], new: list[Hashable]) -> None:
+        """Add nodes, and append those to `new` that are not there: before that, so that an interrupt loses none."""
 
     @abstractmethod
-    def remove_nodes_from(self, nodes: Iterable[Hashable]) -> None:
-        """Remove nodes with their edges, as far as they are there."""
+    def _remove_lone_nodes(self, nodes: Iterable[Hashable], is_kept: Callable[[int], bool]) -> None:
+        """Remove those of these nodes that have no edge, and whose rows are not kept."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import heapq
 import weakref
-from collections.abc import Hashable, Iterable, Iterator
+from collections.abc import Callable, Hashable, Iterable, Iterator
 from functools import partial
 from itertools import islice
 from time import perf_counter
@@ -938,6 +938,21 @@ class DynamicGraph(ChangingGraph):
         except BaseException:
             self._leave(new)
             raise
+
+    def _add_new_nodes(self, nodes: Iterable[Hashable], new: list[Hashable]) -> None:
+        checked = [checked_node(node) for node in nodes]
+        with self._lock.writing:
+            found = self._new_nodes(checked)
+            new += found
+            if found:
+                self._commit(AddNodes(found))
+
+    def _remove_lone_nodes(self, nodes: Iterable[Hashable], is_kept: Callable[[int], bool]) -> None:
+        with self._lock.writing:
+            rows = ((node, self._nodes.find(node)) for node in nodes)
+            lone = [node for node, u in rows if u is not None and self._degree(u, weight=None) == 0 and not is_kept(u)]
+            if lone:
+                self._commit(RemoveNodes(lone))
 
     def _new_nodes(self, nodes: Iterable[Hashable]) -> list[Hashable]:
         """Those of these nodes that are not there, each once."""

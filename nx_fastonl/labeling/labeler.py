@@ -28,7 +28,7 @@ from nx_fastonl._lib.checks import (
 )
 from nx_fastonl._lib.folders import DamagedError
 from nx_fastonl._lib.html import view_or_none
-from nx_fastonl._lib.plain import from_json, is_missing, to_json
+from nx_fastonl._lib.plain import from_json, to_json
 from nx_fastonl._lib.progress import in_batches, with_progress
 from nx_fastonl._lib.seeds import as_seed
 from nx_fastonl.batch.rows import checked_nodes, rows_of
@@ -982,14 +982,32 @@ class OnlineNodeLabeler:
     def _known_labels(self, labels: Labels, unknown: UnknownLabels) -> Iterator[list[tuple[Hashable, Any]]]:
         """The labels of nodes in the graph. Nodes that `unknown` adds leave it again if what follows raises."""
         pairs, missing = self._labels_and_unknown(with_labels(label_stream(labels, self._graph)[0]), unknown)
-        try:
-            if missing and self._given_graph is not None:
-                self._given_graph.add_nodes_from(missing)
+        with self._added_nodes() as added:
+            self._add(missing, added)
             yield pairs
+
+    @contextmanager
+    def _added_nodes(self) -> Iterator[list[Hashable]]:
+        """A list for `_add`. If what follows raises, its nodes leave the graph again.
+
+        Those stay whose label was learned, and those that another thread has given edges.
+        """
+        added: list[Hashable] = []
+        try:
+            yield added
         except BaseException:
-            if missing and self._given_graph is not None:
-                self._given_graph.remove_nodes_from(missing)
+            if added and self._given_graph is not None:
+                self._given_graph._remove_lone_nodes(added, self._is_learned)
             raise
+
+    def _add(self, nodes: list[Hashable], added: list[Hashable]) -> None:
+        """Add nodes to a graph that changes, and append those to `added` that were not there."""
+        if nodes and self._given_graph is not None:
+            self._given_graph._add_new_nodes(nodes, added)
+
+    def _is_learned(self, u: int) -> bool:
+        with self._present() as knowledge:
+            return knowledge.label_of(u) is not None
 
     def _labels_and_unknown(
         self, labels: Iterable[tuple[Hashable, Any]], unknown: UnknownLabels
@@ -1015,8 +1033,6 @@ class OnlineNodeLabeler:
         nodes: list[Hashable] = []
         for node, label in labels:
             u = self._known_row(node)
-            if is_missing(label):
-                continue
             plain = checked_label(node, label)
             if u in new_labels:
                 both = f"{shortened(new_labels[u])} and {shortened(plain)}"
@@ -1216,7 +1232,8 @@ class OnlineNodeLabeler:
             integers, -1. Mistakes depend on the order: shuffle, unless the order means something.
         unknown : {"error", "skip", "add"}, default "error"
             What to do with nodes that are not in the graph. ``"add"`` adds them, without edges, to a DynamicGraph.
-            Nodes of an iterator are looked up as they arrive, others before anything is learned.
+            Nodes of an iterator are looked up as they arrive, others before anything is learned. If this raises, nodes
+            that were added stay only if their label was learned, or if they have got edges meanwhile.
         progress : bool, default False
             Show a progress bar (needs tqdm).
 
@@ -1231,7 +1248,8 @@ class OnlineNodeLabeler:
             If nodes are not in the graph and `unknown` is ``"error"``.
         TypeError, ValueError
             If a label cannot be hashed or is not one of the `classes` given, or a node was learned before. The nodes
-            that arrived earlier stay learned, also when Ctrl-C interrupts a stream.
+            that arrived earlier stay learned, also when Ctrl-C interrupts a stream. If `unknown` is ``"skip"``, and
+            nodes came, but none that is in the graph: of an iterator, this is known when it has ended.
         ImportError
             If `progress` is asked for and tqdm is not installed.
 
@@ -1249,13 +1267,17 @@ class OnlineNodeLabeler:
         >>> list(model.run([(32, "b"), (2, "a")]))
         ['b', 'a']
         """
-        pairs, total = self._arriving_labels(labels, unknown)
+        with self._added_nodes() as added:
+            pairs, total = self._arriving_labels(labels, unknown, added)
+            return self._run_stream(with_progress(pairs, total, progress, "node"))
+
+    def _run_stream(self, pairs: Iterable[tuple[Hashable, Any]]) -> LabelSequence:
         plain = PlainLabels()
         nodes: list[Hashable] = []
         truth: list[Hashable] = []
         predicted: list[Any] = []
         probabilities: list[NDArray[np.float64]] = []
-        arriving = iter(with_progress(pairs, total, progress, "node"))
+        arriving = iter(pairs)
         is_over = False
         while not is_over:
             batch: list[tuple[Hashable, Any]] = []
@@ -1276,29 +1298,44 @@ class OnlineNodeLabeler:
         return LabelSequence(*answers, tuple(of_predicted), tuple(of_true))
 
     def _arriving_labels(
-        self, labels: Labels, unknown: UnknownLabels
+        self, labels: Labels, unknown: UnknownLabels, added: list[Hashable]
     ) -> tuple[Iterable[tuple[Hashable, Any]], int | None]:
         """Labels of nodes that are in the graph when they arrive, and how many there are if that is known."""
         pairs, total = label_stream(labels, self._graph)
         pairs = with_labels(pairs)
         if total is None:
             check_unknown(unknown, can_grow=self._given_graph is not None)
-            return pairs if unknown == "error" else self._one_by_one(pairs, unknown), None
-        listed, new_nodes = self._labels_and_unknown(pairs, unknown)
-        if new_nodes and self._given_graph is not None:
-            self._given_graph.add_nodes_from(new_nodes)
+            if unknown == "error":
+                return pairs, None
+            return self._with_added(pairs, added) if unknown == "add" else self._with_skipped(pairs), None
+        listed, missing = self._labels_and_unknown(pairs, unknown)
+        self._add(missing, added)
         return listed, len(listed)
 
-    def _one_by_one(
-        self, pairs: Iterable[tuple[Hashable, Any]], unknown: UnknownLabels
+    def _with_added(
+        self, pairs: Iterable[tuple[Hashable, Any]], added: list[Hashable]
     ) -> Iterator[tuple[Hashable, Any]]:
+        """The pairs of an iterator, whose nodes are added as they arrive."""
         for node, label in pairs:
-            with self._graph.reading():
-                is_known = node in self._graph
-            if not is_known and unknown == "add" and self._given_graph is not None:
-                self._given_graph.add_nodes_from([node])
-            if is_known or unknown == "add":
+            if not self._has_node(node):
+                self._add([node], added)
+            yield node, label
+
+    def _with_skipped(self, pairs: Iterable[tuple[Hashable, Any]]) -> Iterator[tuple[Hashable, Any]]:
+        """The pairs of an iterator whose nodes are in the graph. An error if others came, and none of these."""
+        skipped: list[tuple[Hashable, Any]] | None = []  # until a node is found
+        for node, label in pairs:
+            if self._has_node(node):
+                skipped = None
                 yield node, label
+            elif skipped is not None:
+                skipped.append((node, label))
+        if skipped:
+            self._labels_and_unknown(skipped, "skip")
+
+    def _has_node(self, node: Hashable) -> bool:
+        with self._graph.reading():
+            return node in self._graph
 
     def _run_batch(self, batch: list[tuple[Hashable, Any]], plain: PlainLabels) -> _Arrived:
         """Predict and learn pairs that arrive in turn. A bad one raises; those before it are learned."""

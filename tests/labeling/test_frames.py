@@ -3,6 +3,7 @@
 import datetime as dt
 import decimal
 import sys
+from unittest import mock
 
 import networkx as nx
 import numpy as np
@@ -293,6 +294,34 @@ class TestNodes:
             assert fo.OnlineNodeLabeler(G, classes=make(["x", "y"])).classes == ("x", "y")
 
 
+def check_that_nodes_of_others_stay(graph, model):
+    """Fail to learn labels, while nodes and edges are added as another thread may do it."""
+    look_up, change = model._labels_and_unknown, model._change
+
+    def look_up_before_a_node_joins(labels, unknown):
+        found = look_up(labels, unknown)
+        if unknown == "add":
+            graph.add_node("e")
+        return found
+
+    def change_after_an_edge_joins(*given):
+        graph.add_edge("f", "a")
+        return change(*given)
+
+    def fail(use):
+        with pytest.raises(ValueError, match="not one of the classes"):
+            use({"e": 7, "f": 1}, unknown="add")
+
+    with mock.patch.object(model, "_labels_and_unknown", look_up_before_a_node_joins):
+        for use in (model.learn_many, model.fit, model.run):
+            fail(use)
+            assert (graph.nodes, model.n_learned) == ([*NAMES, "e"], 0)
+            graph.remove_node("e")
+    with mock.patch.object(model, "_change", change_after_an_edge_joins):
+        fail(model.learn_many)
+    assert (graph.nodes, graph.number_of_edges()) == ([*NAMES, "f"], 4)
+
+
 class TestUnknown:
     """Labels of nodes that are not in the graph."""
 
@@ -324,11 +353,14 @@ class TestUnknown:
         assert stream.nodes == ("a", "b")
 
     def test_nothing_left(self):
-        for use in (fo.OnlineNodeLabeler(GRAPH).fit, fo.OnlineNodeLabeler(GRAPH).run):
+        model = fo.OnlineNodeLabeler(GRAPH)
+        for use, make in ((model.fit, dict), (model.run, dict), (model.run, list), (model.run, iter)):
             with pytest.raises(
                 ValueError, match=r"no node of labels is in the graph; unknown=\"skip\" left out 'e', 'f'"
             ):
-                use({"e": 1, "f": 2}, unknown="skip")
+                use(make([("e", 1), ("f", 2)]), unknown="skip")
+        assert len(model.run([], unknown="skip")) == len(model.run(iter([]), unknown="skip")) == 0
+        assert model.run(iter([("e", 1), ("a", 2), ("f", 2)]), unknown="skip").nodes == ("a",)
 
     @pytest.mark.parametrize("none", [None, float("nan"), pd.NA])
     def test_a_node_without_a_label_need_not_be_in_the_graph(self, none):
@@ -363,6 +395,36 @@ class TestUnknown:
         with pytest.raises(ValueError, match="class_prior"):
             model.fit({"e": 1, "a": 2}, unknown="add", class_prior={1: 0.5})
         assert (graph.nodes, model.n_learned) == (list(NAMES), 0)
+
+    @pytest.mark.parametrize("make", [list, dict, iter])
+    def test_of_a_stream_that_fails_only_learned_nodes_stay(self, make):
+        graph = fo.DynamicGraph(nx.path_graph(NAMES))
+        model = fo.OnlineNodeLabeler(graph, classes=[1, 2])
+        with pytest.raises(ValueError, match="not one of the classes"):
+            model.run(make([("e", 1), ("f", 7), ("g", 2)]), unknown="add")
+        assert (graph.nodes, model.labels) == ([*NAMES, "e"], {"e": 1})
+
+    def test_an_iterator_that_raises_leaves_no_node_behind(self):
+        def arrivals(graph):
+            yield "e", 1
+            yield "f", 2
+            graph.add_edge("g", "h")
+            yield "g", []
+
+        graph = fo.DynamicGraph(nx.path_graph(NAMES))
+        model = fo.OnlineNodeLabeler(graph)
+        with pytest.raises(TypeError, match="must be hashable"):
+            model.run(arrivals(graph), unknown="add")
+        assert (graph.nodes, model.labels) == ([*NAMES, "e", "f", "g", "h"], {"e": 1, "f": 2})
+
+    @pytest.mark.parametrize("is_durable", [False, True])
+    def test_nodes_of_others_stay_if_labels_are_bad(self, is_durable, tmp_path):
+        if is_durable:
+            with fo.DurableGraph(tmp_path / "graph", nx.path_graph(NAMES)) as graph:
+                check_that_nodes_of_others_stay(graph, graph.labeler("one", classes=[1]))
+        else:
+            graph = fo.DynamicGraph(nx.path_graph(NAMES))
+            check_that_nodes_of_others_stay(graph, fo.OnlineNodeLabeler(graph, classes=[1]))
 
     def test_a_durable_graph_keeps_added_nodes(self, tmp_path):
         with fo.DurableGraph(tmp_path / "graph", nx.path_graph(NAMES)) as graph:
