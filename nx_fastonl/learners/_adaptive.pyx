@@ -216,23 +216,24 @@ cdef class AdaptiveEngine(Engine):
 
         Features of diffusions are given, with whether their labels are in reach. The others are written beside them.
         """
-        cdef Py_ssize_t i, e, j
+        cdef Py_ssize_t i, e, j, k
         with nogil:
-            self.forecast.k = self.history.k
+            k = min(features.shape[2], self.history.k)  # a label that has just joined has no features yet
+            self.forecast.k = k
             for i in range(features.shape[0]):
                 self.forecast.reached = reached[i]
                 for e in range(features.shape[1]):
-                    for j in range(self.forecast.k):
+                    for j in range(k):
                         self.forecast.features[e, j] = features[i, e, j]
                 self.read_frequencies()
                 self.read_neighbors(<node_t> i)
                 for e in range(features.shape[1]):
-                    for j in range(self.forecast.k):
+                    for j in range(k):
                         features[i, e, j] = self.forecast.features[e, j]
                 mix(self.mixture, self.forecast, self.frequencies, self.history)
                 labels[i] = <int32_t> self.forecast.top
                 reached[i] = self.forecast.reached
-                for j in range(self.forecast.k):
+                for j in range(min(probabilities.shape[1], k)):
                     probabilities[i, j] = self.forecast.probabilities[j]
 
     def features_of(self, node_t u):

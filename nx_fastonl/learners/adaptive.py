@@ -393,10 +393,10 @@ class AdaptiveLearner(Learner):
 
     def _join(self, nodes: JoiningNodes) -> tuple[JoiningAnswers, NDArray[np.float64]]:
         """The answers, and what each expert says of each node."""
-        m, k = len(nodes), self.k
-        features = np.zeros((m, len(self.names), k))
-        predicted, probabilities = np.empty(m, dtype=np.int32), np.zeros((m, k))
         with self.lock:
+            m, k = len(nodes), self.k
+            features = np.zeros((m, len(self.names), k))
+            predicted, probabilities = np.empty(m, dtype=np.int32), np.zeros((m, k))
             reached = self._diffused_features(nodes, features).astype(np.uint8)
             engine = _adaptive.AdaptiveEngine(
                 self.history, nodes.view, self.counts, self.mixture, None, self._places, joining=True

@@ -10,7 +10,7 @@ from scipy import sparse
 
 import nx_fastonl as fo
 from nx_fastonl.graph.rows import Rows
-from nx_fastonl.learners import _relaxation
+from nx_fastonl.learners import _adaptive, _relaxation
 from nx_fastonl.learners.joining import JoiningNodes
 from nx_fastonl.learners.relaxation import water_filling
 from tests import oracles, seams
@@ -141,3 +141,41 @@ def test_a_kernel_with_a_diagonal_of_its_own_is_refused():
     ).fit({0: "a"})
     with pytest.raises(ValueError, match="a node that joins has none"):
         seams.learner_of(model).join(joining([0, 1.0, 0]))
+
+
+def test_a_label_that_joins_before_the_lock_is_held(monkeypatch):
+    model = fo.OnlineNodeLabeler(nx.path_graph(4)).learn_many({0: "a", 3: "b"})
+    learner = seams.learner_of(model)
+
+    class LockAfterAnotherThread:
+        """The lock, which another thread has held right before: it has learned a new label."""
+
+        def __init__(self, lock):
+            self.lock = lock
+
+        def __enter__(self):
+            monkeypatch.undo()
+            model.learn_one(1, "c")
+            self.lock.acquire()
+
+        def __exit__(self, *_):
+            self.lock.release()
+
+    monkeypatch.setattr(learner, "lock", LockAfterAnotherThread(learner.lock))
+    found = learner.join(joining([0.0, 1.0, 0.0, 0.0]))
+    assert found.probabilities.shape == (1, 3)
+    assert model.classes[found.predicted[0]] == "c"
+
+
+def test_nothing_is_written_for_labels_that_have_no_room():
+    model = fo.OnlineNodeLabeler(nx.path_graph(4), experts=["vote", "frequency"]).learn_many({0: "a", 1: "b", 3: "c"})
+    learner, nodes = seams.learner_of(model), joining([0.0, 1.0, 0.0, 0.0])
+    engine = _adaptive.AdaptiveEngine(
+        learner.history, nodes.view, learner.counts, learner.mixture, None, learner._places, joining=True
+    )
+    features, probabilities = np.zeros((2, len(learner.names), 2)), np.zeros((2, 2))
+    engine.forecasts_joining(features[:1], probabilities[:1], np.zeros(1, dtype=np.int32), np.ones(1, dtype=np.uint8))
+    assert features[0].any()
+    assert not features[1].any()
+    assert probabilities[0].all()
+    assert not probabilities[1].any()
