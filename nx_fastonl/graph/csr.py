@@ -893,8 +893,8 @@ def _of_table(table: Any, weights: Any) -> tuple[Any, Any, Any]:
 
 
 def _sequence(nodes: Any) -> Sequence[Hashable]:
-    """Names that nobody can change: in arrays, or else in a tuple. A range becomes an array, too."""
-    if isinstance(nodes, ArrayNames):
+    """Names that nobody can change: in arrays, or else in a tuple. A range that counts from 0 stays one."""
+    if isinstance(nodes, ArrayNames) or (isinstance(nodes, range) and nodes == range(len(nodes))):
         return nodes
     if isinstance(nodes, range):
         return integer_names(np.arange(nodes.start, nodes.stop, nodes.step))

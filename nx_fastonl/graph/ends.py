@@ -131,6 +131,8 @@ def _signed(column: Any) -> Any:
 def _as_integers(nodes: Sequence[Hashable]) -> IntegerNames:
     if isinstance(nodes, IntegerNames):
         return nodes
+    if isinstance(nodes, range):
+        return integer_names(np.array(nodes, dtype=np.int64))
     other = next((node for node in nodes if isinstance(node, bool) or not isinstance(node, int | np.integer)), None)
     if other is not None:
         raise TypeError(f"the ends of edges are integers, so nodes must be integers, got {shortened(other)}")

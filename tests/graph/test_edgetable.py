@@ -240,6 +240,18 @@ def test_columns_are_read_without_narwhals(monkeypatch):
         fo.CSRGraph.from_edges(pl.DataFrame({"source": ["a"], "target": ["b"]}))
 
 
+def test_nodes_that_count_stay_a_range():
+    graph = fo.CSRGraph.from_edges([0, 1], [1, 2], nodes=range(3))
+    assert isinstance(graph.nodes, range)
+    assert list(graph) == [0, 1, 2]
+    assert isinstance(fo.CSRGraph.from_edges([0, 1], [1, 2], nodes=range(1, 4)).nodes, IntegerNames)
+    assert list(fo.CSRGraph.from_edges(pl.DataFrame({"u": [2, 0], "v": [1, 1]}), nodes=range(3))) == [0, 1, 2]
+    with pytest.raises(ValueError, match="nodes must name each of the 2 nodes once, got 3 names"):
+        fo.CSRGraph.from_edges([0], [1], n=2, nodes=range(3))
+    with pytest.raises(TypeError, match="the ends of edges are texts, so nodes must be texts, got 0"):
+        fo.CSRGraph.from_edges(["a"], ["b"], nodes=range(2))
+
+
 def test_the_index_of_a_table_is_not_read(monkeypatch):
     def fail(_):
         raise AssertionError("read")
