@@ -253,10 +253,15 @@ class Table:
         return Column(series, f"column {shortened(self.columns[number])} of {self.name}")
 
     def named(self, *names: str) -> list[Column]:
-        """The columns of these names or, if there are so many and no more, the columns in their order."""
+        """The columns of these names or, if there are so many and no more, the columns in their order.
+
+        Then a column with one of the names must be in its place: else it cannot be told what the others are.
+        """
         if all(self.columns.count(name) == 1 for name in names):
             return [self.column(self.columns.index(name)) for name in names]
-        if len(self.columns) != len(names) or any(name in names for name in self.columns):
+        if len(self.columns) != len(names) or any(
+            column in names and column != name for column, name in zip(self.columns, names, strict=True)
+        ):
             expected = names[0] if len(names) == 1 else f"{' and '.join(names)}, or {len(names)} in this order"
             self.refuse(
                 f"expected columns {expected}" if len(names) > 1 else f"expected a column {expected}", len(names)

@@ -71,6 +71,8 @@ class TestTables:
             {"node": nodes, "label": labels},
             {"label": labels, "node": nodes},
             {"id": nodes, "club": labels},
+            {"node": nodes, "club": labels},
+            {"id": nodes, "label": labels},
             {"age": [1, 2], "label": labels, "more": [3, 4], "node": nodes},
         ):
             assert pairs_of(make(columns), GRAPH) == pairs
