@@ -11,6 +11,7 @@ from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import column_or_1d
 
 from nx_fastonl._lib.checks import shortened
+from nx_fastonl._lib.frames import is_frame
 from nx_fastonl._lib.plain import is_missing
 from nx_fastonl.labeling.labels import UNLABELLED
 
@@ -34,11 +35,14 @@ def labels_of(y: Any, n: int, estimator: str) -> tuple[NDArray[Any], NDArray[np.
 
 
 def _with_integers(y: Any) -> Any:
-    """A column of pandas' integers without its gaps, which scikit-learn would make floats of."""
+    """A column with gaps as Python objects: scikit-learn would make floats of integers among them."""
     dtype = getattr(y, "dtype", None)
-    if isinstance(dtype, np.dtype) or getattr(dtype, "kind", "") not in ("i", "u", "b") or not hasattr(y, "to_numpy"):
+    if isinstance(dtype, np.dtype) or not is_frame(y):
         return y
-    return y.to_numpy(dtype=object)
+    if getattr(dtype, "kind", "") in ("i", "u", "b") and hasattr(y, "to_numpy"):  # of pandas
+        return y.to_numpy(dtype=object)
+    to_list = getattr(y, "to_pylist", None) or getattr(y, "to_list", None)
+    return to_list() if to_list is not None and hasattr(y, "null_count") else y  # of Arrow and polars
 
 
 def _as_objects(y: list[Any] | tuple[Any, ...]) -> NDArray[Any]:

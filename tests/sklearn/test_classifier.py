@@ -196,6 +196,18 @@ def test_integers_of_pandas_stay_integers(dtype):
     assert classifier.classes_.tolist() == [5, 7]
 
 
+@pytest.mark.parametrize(
+    ("library", "make"), [("polars", "Series"), ("pyarrow", "array"), ("pyarrow", "chunked_array")]
+)
+def test_columns_with_gaps(library, make):
+    make_column = getattr(pytest.importorskip(library), make)
+    for labels in ([5, None, None, 7], [5, -1, -1, 7], ["u", None, None, "v"], [True, None, None, False]):
+        column = make_column([labels] if make == "chunked_array" else labels)
+        classifier, expected = NodeClassifier().fit(PATH, column), NodeClassifier().fit(PATH, labels)
+        assert repr(classifier.transduction_.tolist()) == repr(expected.transduction_.tolist())
+        assert classifier.score(PATH, column) == 1.0
+
+
 @pytest.mark.parametrize("cv", [3, 2])
 def test_folds_of_texts_among_which_some_are_missing(cv, digits):
     X, truth = digits
