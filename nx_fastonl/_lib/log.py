@@ -34,9 +34,9 @@ def log_rebuild(what: str, changes: Sized | None, began: float, reason: str = ""
     logger.info("computed %s anew instead of repairing it, in %s: %s", what, elapsed(began), reason)
 
 
-def warn_caller(message: str) -> None:
+def warn_caller(message: str, category: type[Warning] = UserWarning) -> None:
     """Warn of the line that has called this package, perhaps by way of NetworkX."""
     caller, stacklevel = sys._getframe(), 1
     while caller.f_back and caller.f_globals.get("__name__", "").partition(".")[0] in ("nx_fastonl", "networkx"):
         caller, stacklevel = caller.f_back, stacklevel + 1
-    warnings.warn(message, stacklevel=stacklevel)
+    warnings.warn(message, category, stacklevel=stacklevel)

@@ -1,6 +1,7 @@
 """`effective_resistance` against exact fractions."""
 
 import math
+import tracemalloc
 import warnings
 
 import networkx as nx
@@ -80,7 +81,23 @@ class TestPairs:
         some = [1, 2, 100]
         alone, info_of_three = fo.effective_resistance(G, [pairs[i] for i in some], full_output=True)
         assert_allclose([together[i] for i in some], alone, rtol=1e-8)
-        assert info.operations < 39 / 3 * 3 * info_of_three.operations  # 780 pairs, 39 solves
+        operations_per_solve = info_of_three.operations / 3
+        n_solves = 39  # of 780 pairs; each takes about twice the steps
+        assert info.operations < 2.5 * n_solves * operations_per_solve
+
+    def test_memory_is_that_of_the_pairs(self):
+        """All edges of a graph: potentials of each node at each other one would take 18 MB here."""
+        graph = fo.CSRGraph.from_networkx(nx.barabasi_albert_graph(1_500, 3, seed=1))
+        edges = list(graph.to_networkx().edges)
+        fo.effective_resistance(graph, edges[:1])  # imports, and what the graph keeps
+        tracemalloc.start()
+        try:
+            found = fo.effective_resistance(graph, edges, tol=1e-2)
+            _, peak = tracemalloc.get_traced_memory()
+        finally:
+            tracemalloc.stop()
+        assert peak < 5e6
+        assert sum(found) == pytest.approx(1_499, rel=1e-2)  # each edge's chance to be in a random spanning tree
 
     def test_order_direction_and_repetition_do_not_matter(self, karate):
         one, other, again = fo.effective_resistance(karate, [(3, 9), (9, 3), (3, 9)])
@@ -121,6 +138,10 @@ class TestErrors:
             ([(0, 1, 2)], {}, ValueError, r"pairs must hold pairs of nodes, such as \(0, 5\), got \(0, 1, 2\)"),
             ([3], {}, ValueError, "pairs must hold pairs of nodes, .* got 3"),
             (["ab"], {}, ValueError, "pairs must hold pairs of nodes, .* got 'ab'"),
+            ([b"ab"], {}, ValueError, "pairs must hold pairs of nodes, .* got b'ab'"),
+            ([{0, 1}], {}, ValueError, r"pairs must hold pairs of nodes, .* got \{0, 1\}"),
+            ([{0: 1, 2: 3}], {}, ValueError, r"pairs must hold pairs of nodes, .* got \{0: 1, 2: 3\}"),
+            ([np.zeros((2, 2))], {}, ValueError, "pairs must hold pairs of nodes, .*"),
             (0, {"weight": 33}, TypeError, r"pairs must be a table, an array .* such as \[\(0, 5\)\], got 0"),
             (np.array([0, 1]), {}, ValueError, "pairs must hold pairs of nodes, .* got 0"),
             (np.array([[0, 1, 2]]), {}, ValueError, "pairs must hold pairs of nodes, .*"),
@@ -155,7 +176,10 @@ class TestErrors:
         monkeypatch.setattr(laplacian, "FEW_NODES", 0)
         monkeypatch.setattr(laplacian, "MAX_DENSE", 0)
         G = nx.path_graph(300)
-        with pytest.warns(RuntimeWarning, match="1 of 2 resistances have .* above tol = 1e-08, as that from 0 to 299"):
+        with pytest.warns(
+            RuntimeWarning, match="1 of 2 resistances have .* above tol = 1e-08, as that from 0 to 299"
+        ) as warned:
             [far, _], info = fo.effective_resistance(G, [(0, 299), (5, 5)], full_output=True)
         assert abs(far - 299) <= info.errors[0]
         assert np.isfinite(info.errors[0])
+        assert [warning.filename for warning in warned] == [__file__]
