@@ -19,21 +19,26 @@ from nx_fastonl.graph.rows import rows_from_adjacency
 from nx_fastonl.nxapi.algorithms import by_node, converted, is_empty
 from nx_fastonl.push._conjugate import through
 from nx_fastonl.push.laplacian import Laplacian, blocks_of, connected_part
-from nx_fastonl.push.resistance import all_resistances, pair_resistances, resistance_sums, resistances_from
+from nx_fastonl.push.resistance import (
+    MAX_ERROR_PER_TOL,
+    all_resistances,
+    pair_resistances,
+    resistance_sums,
+    resistances_from,
+)
 from nx_fastonl.push.whole import Threads
 
 _Graph = LiveGraph | CSRGraph
 
-# The relative error of resistances, certified where they are not from a dense inverse.
+# The relative error that resistances are asked for with. Where they are not from a dense inverse of similar weights,
+# MAX_ERROR_PER_TOL times as much is certified.
 TOLERANCE = 1e-12
 # The largest error of a current, where 1 flows in all.
 CURRENT_TOLERANCE = 1e-11
 # Values that differ by no more than this fraction are equal, up to rounding errors.
 TIE = 1e-11
-# With fewer nodes, a dense inverse takes less time than a certificate.
+# With fewer nodes, a dense inverse takes less time than a certificate, where weights are similar.
 FEW_NODES = 50
-# As long as no weight is more than so many times another one: then its errors are far below those that are allowed.
-SIMILAR_WEIGHTS = 1000.0
 INACCURATE = "weights differ so much that the accuracy cannot be reached"
 
 
@@ -53,16 +58,16 @@ def resistance_distance(
             raise nx.NetworkXError(f"Node {name} is not in graph G.")
     graph = _conductances(G, weight) if invert_weight and weight is not None else _with_weights(G, weight)
     laplacian = Laplacian(connected_part(graph, 0)[0])
-    if nodeA is not None and nodeB is not None and len(graph) <= FEW_NODES and _are_similar(graph.weights):
+    if nodeA is not None and nodeB is not None and len(graph) <= FEW_NODES and laplacian.has_similar_weights:
         return float(_from_one(laplacian, graph.index(nodeA))[graph.index(nodeB)])
     if nodeA is not None and nodeB is not None:
         found = pair_resistances(laplacian, np.array([graph.rows_of([nodeA, nodeB])]), TOLERANCE)
-        _check_accuracy(bool(found.errors[0] <= 1000 * TOLERANCE * found.values[0]))
+        _check_accuracy(bool(found.errors[0] <= MAX_ERROR_PER_TOL * TOLERANCE * found.values[0]))
         return float(found.values[0])
     if nodeA is not None or nodeB is not None:
         start = graph.index(nodeB if nodeA is None else nodeA)
         return by_node(G, graph, _from_one(laplacian, start))
-    values = all_resistances(laplacian)
+    values = all_resistances(laplacian, TOLERANCE)
     _check_accuracy(values is not None)
     assert values is not None
     return dict(zip(_nodes(G, graph), (by_node(G, graph, row) for row in _tied(values)), strict=True))
@@ -163,10 +168,6 @@ def _with_weights(G: _Graph, weight: str | None) -> CSRGraph:
     if graph.components.any():
         raise NotImplementedError("edges of weight 0 join what is not connected otherwise")
     return graph
-
-
-def _are_similar(weights: NDArray[np.float64] | None) -> bool:
-    return weights is None or len(weights) == 0 or bool(weights.max() <= SIMILAR_WEIGHTS * weights.min())
 
 
 def _check_accuracy(reached: bool) -> None:

@@ -30,6 +30,7 @@ from nx_fastonl.push.laplacian import (
 )
 
 __all__ = [
+    "MAX_ERROR_PER_TOL",
     "Bounded",
     "ResistanceInfo",
     "all_resistances",
@@ -49,6 +50,10 @@ EDGES_PER_ROW = 4
 # Where pairs have so many nodes in common, potentials of nodes take the place of those of pairs. They take twice as
 # many steps: their errors count once, and not squared.
 PAIRS_PER_NODE = 2
+# Rounding errors of weights that differ much may leave errors of this many times what is asked for.
+MAX_ERROR_PER_TOL = 1000.0
+# Of all pairs of nodes, so many may take a solve each: those of 200 nodes.
+MAX_SINGLE_PAIRS = 20_000
 
 
 class Bounded(NamedTuple):
@@ -257,16 +262,21 @@ def pair_resistances(laplacian: Laplacian, pairs: NDArray[np.integer], tol: floa
     for group in _groups(distinct) if len(distinct) > 1 else []:
         nodes = np.unique(distinct[group])
         if len(group) >= PAIRS_PER_NODE * (len(nodes) - 1):
-            found = _between(laplacian, nodes, np.searchsorted(nodes, distinct[group]), tol)
-            values[group], errors[group] = found.values, found.errors
+            values[group], errors[group] = _between(laplacian, nodes, np.searchsorted(nodes, distinct[group]), tol)
     missing = np.flatnonzero((distinct[:, 0] != distinct[:, 1]) & (errors > tol * values))
-    for block in blocks_of(len(missing)):
-        b = laplacian.pair_sources(distinct[missing[block]])
-        found = _middle(laplacian.potentials(b, _relative(tol)))
-        values[missing[block]], errors[missing[block]] = found.values, found.errors
+    values[missing], errors[missing] = _one_by_one(laplacian, distinct[missing], tol)
     errors[distinct[:, 0] == distinct[:, 1]] = 0.0
     which = which.reshape(-1)
     return Bounded(values[which], errors[which])
+
+
+def _one_by_one(laplacian: Laplacian, pairs: NDArray[np.integer], tol: float) -> Bounded:
+    """The resistances of pairs from a current for each of them."""
+    values, errors = np.zeros(len(pairs)), np.zeros(len(pairs))
+    for block in blocks_of(len(pairs)):
+        found = laplacian.potentials(laplacian.pair_sources(pairs[block]), _relative(tol))
+        values[block], errors[block] = _middle(found)
+    return Bounded(values, errors)
 
 
 def _groups(pairs: NDArray[np.integer]) -> list[NDArray[np.intp]]:
@@ -312,13 +322,13 @@ def _between(laplacian: Laplacian, nodes: NDArray[np.integer], pairs: NDArray[np
 
 
 def resistances_from(laplacian: Laplacian, node: int, tol: float) -> Float64s | None:
-    """The resistances from one node to all nodes; None if the relative error of one would be larger than this."""
+    """The resistances from one node to all nodes; None if they cannot be had to `MAX_ERROR_PER_TOL` times `tol`."""
     energies = _energies(
         laplacian, lambda block: laplacian.pair_sources(np.column_stack([np.full_like(block, node), block])), tol
     )
     if energies is not None:
-        return energies
-    inverse = laplacian.inverse() if len(laplacian) <= MAX_DENSE else None
+        return energies.values if _is_accurate(energies, tol).all() else None
+    inverse = laplacian.inverse()
     if inverse is None:
         return None
     values: Float64s = inverse[node, node] + inverse.diagonal() - 2.0 * inverse[node]
@@ -326,38 +336,50 @@ def resistances_from(laplacian: Laplacian, node: int, tol: float) -> Float64s | 
 
 
 def resistance_sums(laplacian: Laplacian, tol: float) -> Float64s | None:
-    """The sum of the resistances from each node to all others; None if a relative error would be larger than this.
+    """The sum of the resistances from each node to all others; None as in `resistances_from`.
 
     It is ``n g + sum of all g``, where g is the energy of a current from the node to all nodes alike.
     """
     n, energies = len(laplacian), _energies(laplacian, laplacian.mean_sources, tol)
     if energies is not None:
-        return n * energies + float(energies.sum())
-    inverse = laplacian.inverse() if n <= MAX_DENSE else None
+        return n * energies.values + float(energies.values.sum()) if _is_accurate(energies, tol).all() else None
+    inverse = laplacian.inverse()
     if inverse is None:
         return None
     diagonal: Float64s = inverse.diagonal()
     return n * diagonal + float(diagonal.sum()) - 2.0 * np.asarray(inverse.sum(axis=0), dtype=np.float64)
 
 
-def _energies(laplacian: Laplacian, sources: Callable[[NDArray[np.intp]], Float64s], tol: float) -> Float64s | None:
-    """The energy of a source for each node; None if a dense inverse takes less time, or an error would be larger."""
+def _energies(laplacian: Laplacian, sources: Callable[[NDArray[np.intp]], Float64s], tol: float) -> Bounded | None:
+    """The energy of a source for each node; None if a dense inverse takes less time.
+
+    Only where weights are similar may it be a dense inverse: nothing says how large its errors are. Once an error is
+    too large, the others are infinite.
+    """
     n = len(laplacian)
-    if n <= FEW_ROWS:
+    may_invert = n <= MAX_DENSE and laplacian.has_similar_weights
+    if may_invert and n <= FEW_ROWS:
         return None
-    energies = np.empty(n)
+    energies = Bounded(np.zeros(n), np.full(n, np.inf))
     for block in blocks_of(n):
         found = laplacian.potentials(sources(block), _relative(tol))
         edges = found.n_steps * (laplacian.graph.n_entries + EDGES_PER_ROW * n)
-        is_too_slow = n <= MAX_DENSE and edges > DENSE_STEPS * n * n
-        if is_too_slow or not _relative(tol)(found.energies, found.gaps).all():
+        if may_invert and edges > DENSE_STEPS * n * n:
             return None
-        energies[block] = found.energies + 0.5 * found.gaps
+        energies.values[block], energies.errors[block] = _middle(found)
+        if not _is_accurate(energies, tol)[block].all():
+            break
     return energies
 
 
-def all_resistances(laplacian: Laplacian) -> Float64s | None:
-    """The resistances between all nodes, from a dense inverse; None if that cannot be computed."""
+def _is_accurate(found: Bounded, tol: float) -> NDArray[np.bool_]:
+    return found.errors <= MAX_ERROR_PER_TOL * tol * found.values
+
+
+def all_resistances(laplacian: Laplacian, tol: float) -> Float64s | None:
+    """The resistances between all nodes; None as in `resistances_from`."""
+    if not laplacian.has_similar_weights:
+        return _all_from_solves(laplacian, tol)
     inverse = laplacian.inverse()
     if inverse is None:
         return None
@@ -365,3 +387,18 @@ def all_resistances(laplacian: Laplacian) -> Float64s | None:
     for u in range(len(laplacian)):  # columns, so that the array keeps its memory; it stays symmetric to the last bit
         inverse[:, u] = (diagonal + diagonal[u]) - 2.0 * inverse[:, u]
     return inverse
+
+
+def _all_from_solves(laplacian: Laplacian, tol: float) -> Float64s | None:
+    n = len(laplacian)
+    pairs = np.column_stack(np.triu_indices(n, 1))
+    values, errors = _between(laplacian, np.arange(n), pairs, tol)
+    missing = np.flatnonzero(~_is_accurate(Bounded(values, errors), tol))
+    if len(missing) > MAX_SINGLE_PAIRS:
+        return None
+    values[missing], errors[missing] = _one_by_one(laplacian, pairs[missing], tol)
+    if not _is_accurate(Bounded(values, errors), tol).all():
+        return None
+    found = np.zeros((n, n))
+    found[pairs[:, 0], pairs[:, 1]] = found[pairs[:, 1], pairs[:, 0]] = values
+    return found

@@ -171,21 +171,65 @@ class TestExact:
             same(closeness(G, "weight", backend=BACKEND), {u: 1 / total for u, total in sums.items()}, 1e-11)
 
     @settings(deadline=None, max_examples=50)
-    @given(small_graphs(), st.integers(-6, 6), st.sampled_from([0, electrical.FEW_NODES]))
-    @example(nx.cycle_graph(4), 8, electrical.FEW_NODES)
+    @given(small_graphs(), st.integers(-6, 6), st.sampled_from([0, 200]))
+    @example(nx.cycle_graph(4), 8, 200)
     def test_weights_of_many_magnitudes(self, G, magnitude, few):
         """Where NetworkX's pseudo-inverse has lost its digits, fractions decide."""
         for place, (_, _, data) in enumerate(G.edges(data=True)):
             data["weight"] = 10.0 ** (magnitude * (place % 3 - 1))
         if not nx.is_connected(G):
             return
-        exact = oracles.effective_resistances(G)
-        u, v = min(G), max(G)
         with pytest.MonkeyPatch.context() as patch:
+            patch.setattr(laplacian, "FEW_NODES", few)
+            patch.setattr(resistance, "FEW_ROWS", few)
             patch.setattr(electrical, "FEW_NODES", few)
-            found = outcome(resistance_distance, G, u, v, "weight", invert_weight=False, backend=BACKEND)
-        if found is not NotImplementedError:
-            assert found == pytest.approx(exact[u, v], rel=2e-9, abs=0.0)
+            for found, expected in answers_and_fractions(G):
+                if found is not NotImplementedError:
+                    assert found == pytest.approx(expected, rel=2e-9, abs=0.0)
+
+    @pytest.mark.parametrize("ohms", [1e4, 1e7, 1e11])
+    def test_a_weak_bridge(self, ohms):
+        """Within each half, resistances are those without the other half, to the last digits."""
+        G = nx.disjoint_union(nx.complete_graph(5), nx.complete_graph(5))
+        G.add_edge(0, 9, weight=1 / ohms)
+        for found, expected in answers_and_fractions(G):
+            assert found == pytest.approx(expected, rel=1e-9, abs=0.0)
+
+    def test_a_bridge_that_is_too_weak_is_left_to_networkx(self):
+        G = nx.disjoint_union(nx.complete_graph(5), nx.complete_graph(5))
+        nx.set_edge_attributes(G, 1.0, "weight")
+        G.add_edge(0, 9, weight=1e14)
+        for ends in ((), (9,), (None, 9), (9, 0)):
+            assert outcome(resistance_distance, G, *ends, weight="weight", backend=BACKEND) is NotImplementedError
+            with nx.config.backend_priority(algos=["fastonl"]):
+                found = resistance_distance(G, *ends, weight="weight")
+            assert found == resistance_distance(G, *ends, weight="weight", backend=NETWORKX)
+
+    def test_more_pairs_than_may_take_a_solve_each(self, monkeypatch):
+        """Potentials to one node do not give resistances beyond a weak bridge."""
+        G = nx.disjoint_union(nx.complete_graph(5), nx.complete_graph(5))
+        G.add_edge(0, 9, weight=1e-9)
+        arguments = {"weight": "weight", "invert_weight": False, "backend": BACKEND}
+        assert outcome(resistance_distance, G, **arguments) is not NotImplementedError
+        monkeypatch.setattr(resistance, "MAX_SINGLE_PAIRS", 3)
+        assert outcome(resistance_distance, G, **arguments) is NotImplementedError
+
+
+def answers_and_fractions(G):
+    """Answers for two nodes, one node and all, and closeness, with weights as conductances; and the exact ones."""
+    exact = oracles.effective_resistances(G)
+    u, v = min(G), max(G)
+    arguments = {"weight": "weight", "invert_weight": False, "backend": BACKEND}
+    rows = {node: {other: float(exact[node, other]) for other in G} for node in G}
+    yield outcome(resistance_distance, G, u, v, **arguments), rows[u][v]
+    yield outcome(resistance_distance, G, v, **arguments), rows[v]
+    everything = outcome(resistance_distance, G, **arguments)
+    if everything is not NotImplementedError:
+        for node in G:
+            yield everything[node], rows[node]
+    if len(G) > 1:
+        sums = {node: float(sum(exact[node, other] for other in G)) for node in G}
+        yield outcome(closeness, G, "weight", backend=BACKEND), {node: 1 / total for node, total in sums.items()}
 
 
 class TestTies:
