@@ -38,7 +38,7 @@ CURRENT_TOLERANCE = 1e-11
 # Values that differ by no more than this fraction are equal, up to rounding errors.
 TIE = 1e-11
 # With fewer nodes, a dense inverse takes less time than a certificate, where weights are similar.
-FEW_NODES = 50
+MAX_DENSE_PAIR = 50
 INACCURATE = "weights differ so much that the accuracy cannot be reached"
 
 
@@ -58,7 +58,7 @@ def resistance_distance(
             raise nx.NetworkXError(f"Node {name} is not in graph G.")
     graph = _conductances(G, weight) if invert_weight and weight is not None else _with_weights(G, weight)
     laplacian = Laplacian(connected_part(graph, 0)[0])
-    if nodeA is not None and nodeB is not None and len(graph) <= FEW_NODES and laplacian.has_similar_weights:
+    if nodeA is not None and nodeB is not None and len(graph) <= MAX_DENSE_PAIR and laplacian.has_similar_weights:
         return float(_from_one(laplacian, graph.index(nodeA))[graph.index(nodeB)])
     if nodeA is not None and nodeB is not None:
         found = pair_resistances(laplacian, np.array([graph.rows_of([nodeA, nodeB])]), TOLERANCE)

@@ -25,7 +25,7 @@ from nx_fastonl.push._pulled import PulledRows
 from nx_fastonl.push._system import SystemView
 from nx_fastonl.push.whole import Threads
 
-__all__ = ["MAX_DENSE", "ROUNDING", "Laplacian", "Potentials", "blocks_of", "connected_part"]
+__all__ = ["ENERGY_ROUNDING", "MAX_DENSE", "Laplacian", "Potentials", "blocks_of", "connected_part"]
 
 # Sources that are solved for at once: as many as the compiled loops walk together.
 COLUMNS = 8
@@ -38,9 +38,11 @@ STEPS_PER_NODE = 4
 # Of the residual's square, per node and relative to the first one: what is left then is rounding errors.
 EXHAUSTED = 1e-30
 # Rounding errors of the sums of energies, as a fraction of these.
-ROUNDING = 1e-13
-# With fewer nodes, a dense factor is there before conjugate gradients are.
-FEW_NODES = 200
+ENERGY_ROUNDING = 1e-13
+# With no more nodes, a dense factor takes less time than conjugate gradients for a few sources; and, with no more than
+# the second number, for a source of each node.
+MAX_DENSE_FACTOR = 200
+MAX_DENSE_FOR_EACH = 2_000
 # A dense inverse of as many rows takes 1.2 GB and a minute; conjugate gradients must do beyond that.
 MAX_DENSE = 12_000
 # As long as no weight is more than so many times another one, resistances from a dense inverse were at most 3e-10 of
@@ -162,20 +164,25 @@ class Laplacian:
         b[self.places[nodes], np.arange(len(nodes))] += 1.0
         return b
 
-    def potentials(self, b: Float64s, enough: Enough) -> Potentials:
-        """Potentials that the sources drive, as good as they can be got if some are not `enough`."""
-        if len(self) <= FEW_NODES:
-            found = self._direct(b)
-            if enough(found.energies, found.gaps).all():
-                return found
+    def suits_dense(self, *, for_each_node: bool) -> bool:
+        """Whether a dense factor takes less time than conjugate gradients for a few sources, or `for_each_node`."""
+        return len(self) <= (MAX_DENSE_FOR_EACH if for_each_node else MAX_DENSE_FACTOR)
+
+    def potentials(self, b: Float64s, enough: Enough, *, for_each_node: bool = False) -> Potentials:
+        """Potentials that the sources drive, as good as they can be got if some are not `enough`.
+
+        Sources `for_each_node` come block by block, and a dense factor serves all of them.
+        """
+        direct = self._direct(b) if self.suits_dense(for_each_node=for_each_node) else None
+        if direct is not None and enough(direct.energies, direct.gaps).all():
+            return direct
         with Threads(self.rows.ends, self._n_jobs) as threads:
             found = _Gradients(self, b, threads).solve(enough)
         self.n_steps += found.n_steps * b.shape[1]
-        if FEW_NODES < len(self) <= MAX_DENSE and not enough(found.energies, found.gaps).all():
-            direct = self._direct(b)
-            if direct.gaps.sum() < found.gaps.sum():
-                return direct
-        return found
+        if len(self) > MAX_DENSE or enough(found.energies, found.gaps).all():
+            return found
+        direct = direct or self._direct(b)
+        return direct if direct.gaps.sum() < found.gaps.sum() else found
 
     def gaps(self, r: Float64s) -> Float64s:
         """The energies of the flows that send these sources along the tree. `r` is used up."""

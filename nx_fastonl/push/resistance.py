@@ -19,8 +19,8 @@ from nx_fastonl.graph.csr import CSRGraph
 from nx_fastonl.graph.edgetable import edge_columns
 from nx_fastonl.nxapi.dispatch import dispatchable
 from nx_fastonl.push.laplacian import (
+    ENERGY_ROUNDING,
     MAX_DENSE,
-    ROUNDING,
     Enough,
     Float64s,
     Laplacian,
@@ -41,8 +41,6 @@ __all__ = [
 ]
 
 TOLERANCES = 1e-12, 0.5
-# With fewer nodes, a dense inverse takes less time than conjugate gradients for each node.
-FEW_ROWS = 2_000
 # A dense inverse of n rows takes as long as steps that walk this times n squared edges, for each of n sources.
 DENSE_STEPS = 0.04
 # What one row costs in a step, in edges.
@@ -67,7 +65,7 @@ def _middle(found: Potentials) -> Bounded:
     """The middle of what the energies of sources can be."""
     half = 0.5 * found.gaps
     values = found.energies + half
-    return Bounded(values, half + ROUNDING * np.maximum(values, found.scales))
+    return Bounded(values, half + ENERGY_ROUNDING * np.maximum(values, found.scales))
 
 
 def _relative(tol: float) -> Enough:
@@ -270,11 +268,13 @@ def pair_resistances(laplacian: Laplacian, pairs: NDArray[np.integer], tol: floa
     return Bounded(values[which], errors[which])
 
 
-def _one_by_one(laplacian: Laplacian, pairs: NDArray[np.integer], tol: float) -> Bounded:
+def _one_by_one(
+    laplacian: Laplacian, pairs: NDArray[np.integer], tol: float, *, for_each_node: bool = False
+) -> Bounded:
     """The resistances of pairs from a current for each of them."""
     values, errors = np.zeros(len(pairs)), np.zeros(len(pairs))
     for block in blocks_of(len(pairs)):
-        found = laplacian.potentials(laplacian.pair_sources(pairs[block]), _relative(tol))
+        found = laplacian.potentials(laplacian.pair_sources(pairs[block]), _relative(tol), for_each_node=for_each_node)
         values[block], errors[block] = _middle(found)
     return Bounded(values, errors)
 
@@ -292,7 +292,14 @@ def _groups(pairs: NDArray[np.integer]) -> list[NDArray[np.intp]]:
     return np.split(order, np.flatnonzero(np.diff(groups[order])) + 1)
 
 
-def _between(laplacian: Laplacian, nodes: NDArray[np.integer], pairs: NDArray[np.integer], tol: float) -> Bounded:
+def _between(
+    laplacian: Laplacian,
+    nodes: NDArray[np.integer],
+    pairs: NDArray[np.integer],
+    tol: float,
+    *,
+    for_each_node: bool = False,
+) -> Bounded:
     """The resistances between some of the nodes, from potentials of a current from each of them to the first.
 
     With b = b_u - b_v and potentials x_u, x_v whose gaps are T_u and T_v, Cauchy and Schwarz say of the resistance R
@@ -306,7 +313,8 @@ def _between(laplacian: Laplacian, nodes: NDArray[np.integer], pairs: NDArray[np
     roots, sizes = np.zeros(len(nodes)), np.zeros(len(nodes))
     orders = [np.argsort(ends, kind="stable") for ends in pairs.T]
     for block in blocks_of(len(others)):
-        found = laplacian.potentials(laplacian.pair_sources(others[block]), lambda _, gaps: gaps <= wanted)
+        b = laplacian.pair_sources(others[block])
+        found = laplacian.potentials(b, lambda _, gaps: gaps <= wanted, for_each_node=for_each_node)
         numbers = block + 1
         own[numbers] = found.x[laplacian.places[nodes[numbers]], block - block[0]]
         roots[numbers], sizes[numbers] = np.sqrt(found.gaps), found.scales
@@ -318,7 +326,7 @@ def _between(laplacian: Laplacian, nodes: NDArray[np.integer], pairs: NDArray[np
     values = (own[u] - at_partners[:, 0]) - (at_partners[:, 1] - own[v])
     slack = roots[u] + roots[v]
     largest = 0.5 * (slack + np.sqrt(slack**2 + 4.0 * np.abs(values)))  # the square root of R, at most
-    return Bounded(values, slack * largest + ROUNDING * (sizes[u] + sizes[v]))
+    return Bounded(values, slack * largest + ENERGY_ROUNDING * (sizes[u] + sizes[v]))
 
 
 def resistances_from(laplacian: Laplacian, node: int, tol: float) -> Float64s | None:
@@ -358,11 +366,11 @@ def _energies(laplacian: Laplacian, sources: Callable[[NDArray[np.intp]], Float6
     """
     n = len(laplacian)
     may_invert = n <= MAX_DENSE and laplacian.has_similar_weights
-    if may_invert and n <= FEW_ROWS:
+    if may_invert and laplacian.suits_dense(for_each_node=True):
         return None
     energies = Bounded(np.zeros(n), np.full(n, np.inf))
     for block in blocks_of(n):
-        found = laplacian.potentials(sources(block), _relative(tol))
+        found = laplacian.potentials(sources(block), _relative(tol), for_each_node=True)
         edges = found.n_steps * (laplacian.graph.n_entries + EDGES_PER_ROW * n)
         if may_invert and edges > DENSE_STEPS * n * n:
             return None
@@ -392,11 +400,11 @@ def all_resistances(laplacian: Laplacian, tol: float) -> Float64s | None:
 def _all_from_solves(laplacian: Laplacian, tol: float) -> Float64s | None:
     n = len(laplacian)
     pairs = np.column_stack(np.triu_indices(n, 1))
-    values, errors = _between(laplacian, np.arange(n), pairs, tol)
+    values, errors = _between(laplacian, np.arange(n), pairs, MAX_ERROR_PER_TOL * tol, for_each_node=True)
     missing = np.flatnonzero(~_is_accurate(Bounded(values, errors), tol))
     if len(missing) > MAX_SINGLE_PAIRS:
         return None
-    values[missing], errors[missing] = _one_by_one(laplacian, pairs[missing], tol)
+    values[missing], errors[missing] = _one_by_one(laplacian, pairs[missing], tol, for_each_node=True)
     if not _is_accurate(Bounded(values, errors), tol).all():
         return None
     found = np.zeros((n, n))

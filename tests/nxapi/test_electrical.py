@@ -86,9 +86,9 @@ class TestAsNetworkX:
     @given(G=circuits(), weight=st.sampled_from(["weight", None]), seed=st.integers(0, 9))
     def test_centralities(self, few, G, weight, seed):
         with pytest.MonkeyPatch.context() as patch:
-            patch.setattr(laplacian, "FEW_NODES", few)
-            patch.setattr(resistance, "FEW_ROWS", few)
-            patch.setattr(electrical, "FEW_NODES", few)
+            patch.setattr(laplacian, "MAX_DENSE_FACTOR", few)
+            patch.setattr(laplacian, "MAX_DENSE_FOR_EACH", few)
+            patch.setattr(electrical, "MAX_DENSE_PAIR", few)
             found = compare(closeness, G, weight)
             compare(betweenness, G, bool(seed % 2), weight, seed=seed)
         assert 0 in nx.get_edge_attributes(G, "weight", 1).values() or found is not NotImplementedError
@@ -134,7 +134,7 @@ class TestAsNetworkX:
             compare(resistance_distance, G, *ends, "weight")
         with pytest.MonkeyPatch.context() as patch:
             for few, dense in ((0, 0.0), (0, np.inf), (10**6, 1.0)):
-                patch.setattr(resistance, "FEW_ROWS", few)
+                patch.setattr(laplacian, "MAX_DENSE_FOR_EACH", few)
                 patch.setattr(resistance, "DENSE_STEPS", dense)
                 compare(closeness, G, "weight")
                 compare(resistance_distance, G, 3, None, "weight")
@@ -180,9 +180,9 @@ class TestExact:
         if not nx.is_connected(G):
             return
         with pytest.MonkeyPatch.context() as patch:
-            patch.setattr(laplacian, "FEW_NODES", few)
-            patch.setattr(resistance, "FEW_ROWS", few)
-            patch.setattr(electrical, "FEW_NODES", few)
+            patch.setattr(laplacian, "MAX_DENSE_FACTOR", few)
+            patch.setattr(laplacian, "MAX_DENSE_FOR_EACH", few)
+            patch.setattr(electrical, "MAX_DENSE_PAIR", few)
             for found, expected in answers_and_fractions(G):
                 if found is not NotImplementedError:
                     assert found == pytest.approx(expected, rel=2e-9, abs=0.0)
@@ -236,7 +236,7 @@ class TestTies:
     @pytest.mark.parametrize("name", SYMMETRIC)
     @pytest.mark.parametrize("few", [0, 10**6])
     def test_nodes_that_are_alike_have_equal_values(self, monkeypatch, name, few):
-        monkeypatch.setattr(resistance, "FEW_ROWS", few)
+        monkeypatch.setattr(laplacian, "MAX_DENSE_FOR_EACH", few)
         G = SYMMETRIC[name]
         for function, args in ((closeness, ()), (resistance_distance, (next(iter(G)),))):
             found, expected = (
@@ -280,8 +280,8 @@ class TestReasons:
             assert function(karate, weight="weight", **parameters) == expected
 
     def test_what_is_not_accurate_is_left_to_networkx(self, karate, monkeypatch):
-        monkeypatch.setattr(electrical, "FEW_NODES", 0)
-        monkeypatch.setattr(laplacian, "FEW_NODES", 0)
+        monkeypatch.setattr(electrical, "MAX_DENSE_PAIR", 0)
+        monkeypatch.setattr(laplacian, "MAX_DENSE_FACTOR", 0)
         monkeypatch.setattr(laplacian, "MAX_DENSE", 0)
         monkeypatch.setattr(laplacian, "MAX_STEPS", 2)
         for function, args in ((resistance_distance, (0, 33)), (betweenness, ())):

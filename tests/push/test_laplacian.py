@@ -32,9 +32,9 @@ def never(energies, _):
 @pytest.fixture
 def iterating(monkeypatch):
     """Conjugate gradients, however small the graph is."""
-    monkeypatch.setattr(module, "FEW_NODES", 0)
+    monkeypatch.setattr(module, "MAX_DENSE_FACTOR", 0)
     monkeypatch.setattr(module, "MAX_DENSE", 0)
-    monkeypatch.setattr(resistance, "FEW_ROWS", 0)
+    monkeypatch.setattr(module, "MAX_DENSE_FOR_EACH", 0)
     monkeypatch.setattr(resistance, "DENSE_STEPS", np.inf)
 
 
@@ -85,7 +85,7 @@ class TestBounds:
         exact = resistances(G)
         with pytest.MonkeyPatch.context() as patch:
             for few in (0, 200):
-                patch.setattr(module, "FEW_NODES", few)
+                patch.setattr(module, "MAX_DENSE_FACTOR", few)
                 laplacian = laplacian_of(G)
                 pairs = np.array([(u, v) for u in range(len(G)) for v in range(u)]).reshape(-1, 2)
                 for block in blocks_of(len(pairs)):
@@ -121,7 +121,7 @@ class TestBounds:
         exact = np.linalg.pinv(nx.laplacian_matrix(G).toarray().astype(float)).diagonal()
         assert np.abs(found.x).max() < 10
         assert_allclose(found.energies, exact, rtol=1e-12)
-        assert (np.abs(found.energies - exact) <= found.gaps + resistance.ROUNDING * found.scales).all()
+        assert (np.abs(found.energies - exact) <= found.gaps + resistance.ENERGY_ROUNDING * found.scales).all()
 
     @pytest.mark.parametrize("constant", [1e6, 1e10, 6.07e13])
     def test_a_constant_in_the_potentials_does_not_matter(self, constant):
@@ -130,7 +130,7 @@ class TestBounds:
         state = module._Gradients(laplacian, laplacian.mean_sources(np.arange(10)), _threads(laplacian))
         state.x += np.random.default_rng(0).normal(size=state.x.shape) + constant
         energies, gaps = state.bounds()
-        rounding = resistance.ROUNDING * state.scales()
+        rounding = resistance.ENERGY_ROUNDING * state.scales()
         assert (rounding < 1e-10).all()
         assert (energies - rounding <= exact).all()
         assert (exact <= energies + gaps + rounding).all()
@@ -178,8 +178,8 @@ class TestArrays:
     @given(connected_graphs())
     def test_iterating(self, G):
         with pytest.MonkeyPatch.context() as patch:
-            patch.setattr(module, "FEW_NODES", 0)
-            patch.setattr(resistance, "FEW_ROWS", 0)
+            patch.setattr(module, "MAX_DENSE_FACTOR", 0)
+            patch.setattr(module, "MAX_DENSE_FOR_EACH", 0)
             patch.setattr(resistance, "DENSE_STEPS", np.inf)
             self.check(G)
 
@@ -192,7 +192,7 @@ class TestArrays:
         assert_allclose(all_resistances(laplacian, 1e-12), exact, **scale)
 
     def test_the_cheaper_way_is_taken(self, monkeypatch):
-        monkeypatch.setattr(resistance, "FEW_ROWS", 100)
+        monkeypatch.setattr(module, "MAX_DENSE_FOR_EACH", 100)
         for G, is_dense in ((nx.cycle_graph(400), True), (nx.random_regular_graph(4, 400, seed=1), False)):
             monkeypatch.setattr(resistance, "DENSE_STEPS", 2.0)
             called = []

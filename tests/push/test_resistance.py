@@ -42,7 +42,7 @@ class TestAgainstFractions:
         exact = oracles.effective_resistances(G)
         pairs = data.draw(st.just(all_pairs(G)) | st.lists(st.sampled_from(all_pairs(G)), max_size=6))
         with pytest.MonkeyPatch.context() as patch, warnings.catch_warnings():
-            patch.setattr(laplacian, "FEW_NODES", few)
+            patch.setattr(laplacian, "MAX_DENSE_FACTOR", few)
             warnings.simplefilter("ignore", RuntimeWarning)
             found, info = fo.effective_resistance(G, pairs, tol=tol, full_output=True)
         assert all(type(value) is float for value in [*found, *info.errors])
@@ -73,7 +73,7 @@ class TestAgainstFractions:
 
 class TestPairs:
     def test_many_pairs_share_solves(self, monkeypatch):
-        monkeypatch.setattr(laplacian, "FEW_NODES", 0)
+        monkeypatch.setattr(laplacian, "MAX_DENSE_FACTOR", 0)
         G = nx.barabasi_albert_graph(300, 3, seed=1)
         nodes = list(range(40))
         pairs = [(u, v) for u in nodes for v in nodes]
@@ -173,7 +173,7 @@ class TestErrors:
 
     def test_what_is_not_reached_is_said(self, monkeypatch):
         monkeypatch.setattr(laplacian, "MAX_STEPS", 9)
-        monkeypatch.setattr(laplacian, "FEW_NODES", 0)
+        monkeypatch.setattr(laplacian, "MAX_DENSE_FACTOR", 0)
         monkeypatch.setattr(laplacian, "MAX_DENSE", 0)
         G = nx.path_graph(300)
         with pytest.warns(
