@@ -42,6 +42,10 @@ cdef class RowPool:
     cdef readonly int64_t n_loops  # entries that lead to their own row
     cdef readonly int64_t n_empty  # rows without entries
     cdef readonly double largest_degree  # of all rows since they were last packed
+    # The sum of the degrees and what it lacks by rounding; its largest value and how many degrees changed since the
+    # degrees were last summed.
+    cdef double _volume, volume_rest, largest_volume
+    cdef int64_t n_weighed
     cdef readonly int64_t n_arrays  # how often arrays were replaced by others
     cdef Change[::1] log
     cdef object _log  # the same memory, as numpy sees it
@@ -59,6 +63,8 @@ cdef class RowPool:
     cdef double sum_row(self, node_t u) noexcept nogil
     cdef int change(self, node_t u, node_t v, double weight) except -1 nogil
     cdef void weigh(self, node_t u, double more) noexcept nogil
+    cdef void add_volume(self, double degree) noexcept nogil
+    cdef void sum_degrees(self) noexcept nogil
     cdef void set_arc(self, node_t u, Py_ssize_t e, unsigned char way, double weight) noexcept nogil
     cdef Py_ssize_t insert(self, node_t u, node_t v) noexcept nogil
     cdef void delete(self, node_t u, Py_ssize_t e) noexcept nogil

@@ -1,7 +1,7 @@
 """RowPool: rows of neighbours with room to grow, and a log of what changed in them."""
 
 cimport cython
-from libc.math cimport isnan
+from libc.math cimport fabs, isnan
 from libc.stdint cimport INT64_MAX, int32_t, int64_t
 from libc.string cimport memmove
 
@@ -31,6 +31,9 @@ cdef enum:
 # takes less time to compute its residuals anew. Then the older half is dropped.
 cdef Py_ssize_t MIN_LOG = 1 << 14
 cdef double LOG_FRACTION = 0.125
+# The sum of the degrees is taken anew once it is less than this fraction of what it was: rounding errors are a fraction
+# of the larger sum.
+cdef double VOLUME_DROP = 1e-3
 
 
 @cython.final
@@ -93,6 +96,7 @@ cdef class RowPool:
                 if self.shape == BOTH_WAYS:
                     self.out_counts[u] += (self.codes[e] & OUT) != 0
                     self.in_counts[u] += (self.codes[e] & IN) != 0
+        self.sum_degrees()
         self.log = self._log = np.zeros(256, dtype=CHANGE)
         self.log_start, self.log_size = position, 0
         self.kept_from = INT64_MAX
@@ -116,6 +120,11 @@ cdef class RowPool:
         """The codes, the weights of arcs out and in, and how many of either a row has."""
         weights = np.asarray(self.out_weights), np.asarray(self.in_weights)
         return np.asarray(self.codes), *weights, np.asarray(self.out_counts), np.asarray(self.in_counts)
+
+    @property
+    def volume(self):
+        """The sum of the degrees."""
+        return self._volume + self.volume_rest
 
     @property
     def position(self):
@@ -203,6 +212,7 @@ cdef class RowPool:
                 self.degrees[made.u] = made.u_before
                 if self.shape != OUTWARD:
                     self.degrees[made.v] = made.v_before
+            self.sum_degrees()
 
     def become_weighted(self):
         """Store a weight for each entry."""
@@ -313,8 +323,32 @@ cdef class RowPool:
 
     cdef void weigh(self, node_t u, double more) noexcept nogil:
         """Add to the degree of node u. Sums that fall are taken anew: of what is taken away, rounding errors stay."""
-        self.degrees[u] = self.degrees[u] + more if more > 0.0 else self.sum_row(u)
+        cdef double before = self.degrees[u]
+        self.degrees[u] = before + more if more > 0.0 else self.sum_row(u)
         self.largest_degree = max(self.largest_degree, self.degrees[u])
+        self.add_volume(self.degrees[u])
+        self.add_volume(-before)
+        self.n_weighed += 1
+        if self.n_weighed >= self.degrees.shape[0] or self._volume < VOLUME_DROP * self.largest_volume:
+            self.sum_degrees()
+
+    cdef void add_volume(self, double degree) noexcept nogil:
+        """Add to the sum of the degrees; what the sum is rounded by is summed as well, as Neumaier does."""
+        cdef double total = self._volume + degree
+        if fabs(self._volume) >= fabs(degree):
+            self.volume_rest += (self._volume - total) + degree
+        else:
+            self.volume_rest += (degree - total) + self._volume
+        self._volume = total
+        self.largest_volume = max(self.largest_volume, total)
+
+    cdef void sum_degrees(self) noexcept nogil:
+        """Take the sum of the degrees anew."""
+        cdef Py_ssize_t u
+        self._volume = self.volume_rest = self.largest_volume = 0.0
+        self.n_weighed = 0
+        for u in range(self.degrees.shape[0]):
+            self.add_volume(self.degrees[u])
 
     cdef void set_arc(self, node_t u, Py_ssize_t e, unsigned char way, double weight) noexcept nogil:
         """Set the weight of the arc out of row u, or into it, at an entry."""

@@ -45,6 +45,8 @@ class RowGraph(ABC):
         No degree is larger.
     mean_weight : float
         The mean weight of an edge; 1 where there is none.
+    volume : float
+        The sum of all degrees, which is known without a pass over the nodes.
     has_dead_ends : bool
         Whether some node has no out-edge.
     can_change : bool
@@ -76,6 +78,8 @@ class RowGraph(ABC):
         def largest_degree(self) -> float: ...
         @property
         def mean_weight(self) -> float: ...
+        @property
+        def volume(self) -> float: ...
         @property
         def has_dead_ends(self) -> bool: ...
         @property

@@ -831,6 +831,11 @@ class CSRGraph(RowGraph):
         return float(self.weights.mean()) if self.weights is not None and len(self.weights) else 1.0
 
     @cached_property
+    def volume(self) -> float:
+        """The sum of all degrees."""
+        return float(self.n_entries if self.weights is None else self.mean_weight * self.n_entries)
+
+    @cached_property
     def has_dead_ends(self) -> bool:
         """Whether some node has no out-edge."""
         return bool((self.degrees == 0.0).any())

@@ -129,6 +129,10 @@ class DynamicRows(RowGraph):
         return float(self.degrees.sum() / self.n_entries) if self.n_entries else 1.0
 
     @property
+    def volume(self) -> float:
+        return self.pool.volume
+
+    @property
     def has_dead_ends(self) -> bool:
         return self.pool.n_empty > len(self) - len(self.nodes)
 

@@ -18,7 +18,7 @@ from nx_fastonl.push._sweep import pushed_so_far
 from nx_fastonl.push._workspace import Workspace
 from nx_fastonl.push.local import FIRST_EPSILON_FACTOR, NEVER_CANCELLED, UNLIMITED
 from nx_fastonl.push.pagerank import as_weights, scaled_epsilon
-from nx_fastonl.push.sweep import Prefixes, SweepCut, check_undirected, prefixes, total_volume
+from nx_fastonl.push.sweep import Prefixes, SweepCut, check_undirected, prefixes
 from nx_fastonl.push.system import LinearSystem
 
 __all__ = ["LocalCommunity", "local_community"]
@@ -151,7 +151,7 @@ def _best_sweep(
     """The best of the sweeps while epsilon falls, its epsilon, and how many edges were walked."""
     system = LinearSystem(graph, shift=0.0, slope=1.0 / damping)
     effort = _push.Effort(UNLIMITED, UNLIMITED, NEVER_CANCELLED)
-    half = 0.5 * total_volume(graph)
+    half = 0.5 * graph.volume
     best: tuple[Prefixes, float] | None = None
     before = 0.0
     with graph.scratch(Workspace) as work:

@@ -21,7 +21,7 @@ from nx_fastonl.graph.vectors import Masses, is_by_row, sparse_vector, unframed
 from nx_fastonl.nxapi.dispatch import dispatchable
 from nx_fastonl.push import _sweep
 
-__all__ = ["Prefixes", "SweepCut", "SweepProfile", "check_undirected", "prefixes", "sweep_cut", "total_volume"]
+__all__ = ["Prefixes", "SweepCut", "SweepProfile", "check_undirected", "prefixes", "sweep_cut"]
 
 
 class SweepProfile(NamedTuple):
@@ -142,15 +142,8 @@ def prefixes(
     order = np.lexsort((rows, -scores))
     rows = rows[order if max_size is None else order[: min(max_size, len(order))]]
     with graph.scratch(no_marks) as inside:
-        cut, volume, conductance = _sweep.sweep(
-            graph.view, inside, rows, total_volume(graph), graph.n_entries, max_volume
-        )
+        cut, volume, conductance = _sweep.sweep(graph.view, inside, rows, graph.volume, graph.n_entries, max_volume)
     return Prefixes(rows[: len(cut)], SweepProfile(conductance, cut, volume), int(conductance.argmin()) + 1)
-
-
-def total_volume(graph: RowGraph) -> float:
-    """The sum of all degrees."""
-    return float(graph.n_entries if graph.weights is None else graph.mean_weight * graph.n_entries)
 
 
 def check_undirected(graph: RowGraph) -> None:

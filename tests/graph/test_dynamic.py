@@ -1,3 +1,4 @@
+import math
 import pickle
 import signal
 import threading
@@ -34,6 +35,8 @@ class ReadingMachine(GraphMachine):
             assert (frozen.to_scipy().toarray() == nx.to_numpy_array(G)).all()
             fo.CSRGraph(frozen.indptr, frozen.indices, frozen.weights, directed=G.is_directed())  # checks the rows
             np.testing.assert_allclose(frozen.degrees, nx.to_numpy_array(G).sum(axis=1), rtol=1e-13)
+        for rows in graph._pools():
+            assert rows.volume == pytest.approx(math.fsum(rows.degrees), rel=1e-15, abs=0.0)
         again = pickle.loads(pickle.dumps(graph))
         assert list(again) == list(G)
         assert sorted(again.edges(data="weight")) == sorted(graph.edges(data="weight"))
@@ -67,6 +70,17 @@ def test_degrees_do_not_keep_what_left():
     graph.add_edge("a", "c", weight=1e14)
     graph.remove_edge("a", "c")
     assert graph.degree("a", weight="weight") == 1e-3
+    assert graph.rows.volume == 2e-3
+
+
+def test_the_volume_keeps_no_rounding_errors():
+    """Weights of many magnitudes come and go, many more times than there are nodes."""
+    rng = np.random.default_rng(0)
+    graph = fo.DynamicGraph(nx.path_graph(40))
+    for _ in range(2_000):
+        graph.add_edge(*rng.choice(40, 2, replace=False).tolist(), weight=10.0 ** rng.uniform(-9, 9))
+        graph.remove_edges_from([edge for edge in list(graph.edges()) if rng.random() < 0.02])
+        assert graph.rows.volume == pytest.approx(math.fsum(graph.rows.degrees), rel=1e-15, abs=0.0)
 
 
 @pytest.mark.parametrize("directed", [False, True])

@@ -8,6 +8,7 @@ from hypothesis import strategies as st
 
 import nx_fastonl as fo
 from nx_fastonl._lib.arrays import no_marks
+from nx_fastonl.graph.dynamic_rows import DynamicRows
 from tests import oracles
 from tests.strategies import alphas, graphs_with_ties, masses, nodes_of, small_graphs
 from tests.views import view_of
@@ -40,6 +41,16 @@ def assert_best(found):
     assert found.conductance == found.profile.conductance.min() == found.profile.conductance[size - 1]
     assert (found.profile.conductance[: size - 1] > found.conductance).all()
     assert (found.cut, found.volume) == (found.profile.cut[size - 1], found.profile.volume[size - 1])
+
+
+class PartsOnly(np.ndarray):
+    """An array that refuses to be computed with as a whole. Parts of it are plain."""
+
+    def __array_ufunc__(self, ufunc, method, *inputs, **options):
+        raise AssertionError(f"a pass over {len(self)} values")
+
+    def __getitem__(self, part):
+        return self.view(np.ndarray)[part]
 
 
 class TestSweepCut:
@@ -220,6 +231,20 @@ class TestLocalCommunity:
         few, many = (fo.local_community(nx.connected_caveman_graph(n, 10), 205, epsilon=1e-3) for n in (50, 5000))
         assert many.operations == few.operations
         assert many.order == few.order
+
+    def test_no_pass_over_all_nodes_of_a_graph_that_changes(self, monkeypatch):
+        graph = fo.DynamicGraph(nx.connected_caveman_graph(50, 10))
+        graph.add_edge(0, 1, weight=2.5)
+        expected = fo.local_community(graph.freeze(), 205)
+        degrees = DynamicRows.degrees.fget
+        monkeypatch.setattr(DynamicRows, "degrees", property(lambda rows: degrees(rows).view(PartsOnly)))
+        with pytest.raises(AssertionError, match="a pass over 500 values"):
+            graph.rows.degrees.sum()
+        for _ in range(2):
+            found = fo.local_community(graph, 205)
+            assert (found.nodes, found.conductance) == (expected.nodes, pytest.approx(expected.conductance, rel=1e-14))
+            assert fo.sweep_cut(graph, {3: 1.0, 4: 1.0}).order == [3, 4]
+            graph.add_edge(0, 1, weight=3.5)
 
     def test_errors(self, karate):
         with pytest.raises(nx.NetworkXNotImplemented, match="conductance is that of an undirected graph"):
