@@ -5,6 +5,8 @@ Where weights cannot be computed with, NotImplementedError hands the call back t
 
 from __future__ import annotations
 
+import copy
+import random
 from collections.abc import Hashable, Iterable
 from typing import Any, cast
 
@@ -114,10 +116,24 @@ def approximate_current_flow_betweenness_centrality(
         raise nx.NetworkXError(f"Number random pairs k>kmax ({k}>{kmax}) ", "Increase kmax or epsilon")
     # NetworkX numbers the nodes so, and draws numbers.
     order = np.array(graph.rows_of(nx.utils.reverse_cuthill_mckee_ordering(_as_networkx(G))))
-    pairs = order[np.array([seed.sample(range(n), 2) for _ in range(k)])]
+    pairs = order[_drawn_pairs(_copied(seed), n, k)]
     currents = _currents(Laplacian(connected_part(graph, 0)[0]), pairs)
+    _drawn_pairs(seed, n, k)  # only now: had this been handed back, NetworkX would have to draw the same pairs
     values = currents * (cstar / (2 * k) * (1.0 if normalized else (n - 1.0) * (n - 2.0) / 2.0))
     return by_node(G, graph, with_ties(values, TIE))
+
+
+def _drawn_pairs(seed: Any, n: int, k: int) -> NDArray[np.int64]:
+    return np.array([seed.sample(range(n), 2) for _ in range(k)])
+
+
+def _copied(seed: Any) -> Any:
+    """A generator that draws the same numbers. The operating system's has no state, so it stands for itself."""
+    if isinstance(seed, random.SystemRandom):
+        return seed
+    if isinstance(seed, nx.utils.PythonRandomViaNumpyBits):  # whose copies would draw from numpy's global generator
+        return nx.utils.PythonRandomViaNumpyBits(copy.deepcopy(seed._rng))
+    return copy.deepcopy(seed)
 
 
 def _currents(laplacian: Laplacian, pairs: NDArray[np.integer]) -> NDArray[np.float64]:

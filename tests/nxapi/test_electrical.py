@@ -28,6 +28,16 @@ SYMMETRIC = {
     if not G.is_directed() and nx.is_connected(G) and 30 < len(G) < 500
 }
 
+# What NetworkX takes for a seed, or makes of it before it calls a backend.
+SEEDS = {
+    "number": lambda: 5,
+    "random": lambda: random.Random(5),
+    "RandomState": lambda: np.random.RandomState(5),
+    "Generator": lambda: np.random.default_rng(5),
+    "wrapped RandomState": lambda: nx.utils.PythonRandomInterface(np.random.RandomState(5)),
+    "wrapped Generator": lambda: nx.utils.PythonRandomViaNumpyBits(np.random.default_rng(5)),
+}
+
 pytestmark = pytest.mark.usefixtures("_no_note_on_the_cache")
 
 
@@ -93,15 +103,16 @@ class TestAsNetworkX:
             compare(betweenness, G, bool(seed % 2), weight, seed=seed)
         assert 0 in nx.get_edge_attributes(G, "weight", 1).values() or found is not NotImplementedError
 
-    @pytest.mark.parametrize("seed", [1, "random", "numpy", "generator"])
-    def test_seeds_of_every_kind(self, karate, seed):
-        def drawn():
-            kinds = {"random": random.Random, "numpy": np.random.RandomState, "generator": np.random.default_rng}
-            return kinds[seed](5) if seed in kinds else seed
-
+    @pytest.mark.parametrize("kind", SEEDS)
+    def test_seeds_of_every_kind(self, karate, kind):
         G = nx.relabel_nodes(karate, str)
-        expected = betweenness(G, weight="weight", seed=drawn(), backend=NETWORKX)
-        same(betweenness(G, weight="weight", seed=drawn(), backend=BACKEND), expected)
+        ours, theirs = SEEDS[kind](), SEEDS[kind]()
+        for _ in range(2):  # the second time, from where the first one has left the seed
+            expected = betweenness(G, weight="weight", seed=theirs, backend=NETWORKX)
+            same(betweenness(G, weight="weight", seed=ours, backend=BACKEND), expected)
+
+    def test_the_seed_of_the_operating_system(self, karate):
+        assert len(betweenness(karate, seed=random.SystemRandom(), backend=BACKEND)) == len(karate)
 
     @pytest.mark.parametrize(
         "parameters", [{"epsilon": 0}, {"epsilon": -1}, {"sample_weight": 0}, {"kmax": 3}, {"epsilon": 1e-3}]
@@ -279,11 +290,33 @@ class TestReasons:
         with nx.config.backend_priority(algos=["fastonl"]):
             assert function(karate, weight="weight", **parameters) == expected
 
-    def test_what_is_not_accurate_is_left_to_networkx(self, karate, monkeypatch):
+    @pytest.fixture
+    def inaccurate(self, monkeypatch):
+        """A solver that ends too early."""
         monkeypatch.setattr(electrical, "MAX_DENSE_PAIR", 0)
         monkeypatch.setattr(laplacian, "MAX_DENSE_FACTOR", 0)
         monkeypatch.setattr(laplacian, "MAX_DENSE", 0)
         monkeypatch.setattr(laplacian, "MAX_STEPS", 2)
+
+    @pytest.mark.usefixtures("inaccurate")
+    @pytest.mark.parametrize("kind", SEEDS)
+    def test_networkx_draws_what_it_would_have_drawn(self, karate, kind):
+        ours, theirs = SEEDS[kind](), SEEDS[kind]()
+        for _ in range(2):
+            expected = betweenness(karate, seed=theirs, backend=NETWORKX)
+            with nx.config.backend_priority(algos=["fastonl"]):
+                assert betweenness(karate, seed=ours) == expected
+
+    @pytest.mark.usefixtures("inaccurate")
+    def test_the_global_generator(self, karate):
+        random.seed(3)
+        expected = betweenness(karate, backend=NETWORKX)
+        random.seed(3)
+        with nx.config.backend_priority(algos=["fastonl"]):
+            assert betweenness(karate) == expected
+
+    @pytest.mark.usefixtures("inaccurate")
+    def test_what_is_not_accurate_is_left_to_networkx(self, karate):
         for function, args in ((resistance_distance, (0, 33)), (betweenness, ())):
             with pytest.raises(NotImplementedError) as raised:
                 function(karate, *args, backend=BACKEND)
