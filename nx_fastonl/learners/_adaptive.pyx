@@ -306,9 +306,9 @@ cdef class AdaptiveEngine(Engine):
         cdef double one = stamp_of(self.counts, self.history.n_arrivals), least
         cdef int cell
         if self.joining:
-            self.look_along(u, view)
+            self.read_row_counts(u, view)
         else:
-            self.look_around(u, view)
+            self.read_node_counts(u, view)
         if view == ALL_EDGES:
             self.forecast.reached |= self.witnesses > 0
         if vote >= 0:
@@ -326,7 +326,7 @@ cdef class AdaptiveEngine(Engine):
                     self.frequencies[j], self.log_frequencies[j],
                 )
 
-    cdef void look_around(self, node_t u, int view) noexcept nogil:
+    cdef void read_node_counts(self, node_t u, int view) noexcept nogil:
         """Find what was counted at node u in one view."""
         cdef Py_ssize_t side
         read_counts(self.counts, u, self.forecast.k, view, self.around)
@@ -335,7 +335,7 @@ cdef class AdaptiveEngine(Engine):
             if view == ALL_EDGES or view == side + 1:
                 self.learned_weight += self.counts.learned_weight[u, side]
 
-    cdef void look_along(self, node_t u, int view) noexcept nogil:
+    cdef void read_row_counts(self, node_t u, int view) noexcept nogil:
         """Count the same along a row that joins. It has no arcs in."""
         cdef Py_ssize_t e, j, v
         cdef double weight

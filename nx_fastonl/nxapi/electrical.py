@@ -19,7 +19,7 @@ from nx_fastonl.graph.csr import CSRGraph
 from nx_fastonl.graph.live import LiveGraph
 from nx_fastonl.graph.rows import rows_from_adjacency
 from nx_fastonl.nxapi.algorithms import by_node, converted, is_empty
-from nx_fastonl.push._conjugate import through
+from nx_fastonl.push._conjugate import add_node_currents
 from nx_fastonl.push.laplacian import Laplacian, blocks_of, connected_part
 from nx_fastonl.push.resistance import (
     MAX_ERROR_PER_TOL,
@@ -147,7 +147,7 @@ def _currents(laplacian: Laplacian, pairs: NDArray[np.integer]) -> NDArray[np.fl
         found = laplacian.potentials(laplacian.pair_sources(pairs[block]), lambda _, gaps: gaps <= wanted)
         _check_accuracy(bool((found.gaps <= 1e4 * wanted).all()))
         with Threads(laplacian.rows.ends, None) as threads:
-            threads.run(through, laplacian.rows, found.x, laplacian.places[pairs[block]], currents)
+            threads.run(add_node_currents, laplacian.rows, found.x, laplacian.row_of[pairs[block]], currents)
     at_nodes = np.empty_like(currents)
     at_nodes[laplacian.rows.order] = currents
     return at_nodes

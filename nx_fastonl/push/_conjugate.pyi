@@ -3,7 +3,7 @@ from numpy.typing import NDArray
 
 from nx_fastonl.push._pulled import PulledRows
 
-def turn(
+def update_directions(
     rows: PulledRows,
     r: NDArray[np.float64],
     p: NDArray[np.float64],
@@ -30,7 +30,7 @@ def advance(
     first: int,
     last: int,
 ) -> None: ...
-def leave(
+def residual_and_energy(
     rows: PulledRows,
     b: NDArray[np.float64],
     x: NDArray[np.float64],
@@ -39,7 +39,7 @@ def leave(
     first: int,
     last: int,
 ) -> None: ...
-def through(
+def add_node_currents(
     rows: PulledRows,
     x: NDArray[np.float64],
     ends: NDArray[np.int32],
@@ -47,7 +47,7 @@ def through(
     first: int,
     last: int,
 ) -> None: ...
-def route(
+def tree_energy(
     order: NDArray[np.int32],
     parents: NDArray[np.int32],
     resistances: NDArray[np.float64],

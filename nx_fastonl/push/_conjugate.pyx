@@ -14,7 +14,7 @@ from nx_fastonl._lib.typedefs cimport node_t, offset_t
 from nx_fastonl.push._pulled cimport CHUNK, LANES, PulledRows, pull_lanes
 
 
-def turn(
+def update_directions(
     PulledRows rows, const double[:, ::1] r, double[:, ::1] p, const double[::1] betas,
     Py_ssize_t first, Py_ssize_t last,
 ):
@@ -70,7 +70,7 @@ def advance(
                     sums[chunk, j] += r[i, j] * r[i, j] * shares[i]
 
 
-def leave(
+def residual_and_energy(
     PulledRows rows, const double[:, ::1] b, const double[:, ::1] x, double[:, ::1] r, double[:, :, ::1] sums,
     Py_ssize_t first, Py_ssize_t last,
 ):
@@ -114,7 +114,7 @@ def leave(
                 poll_signals()
 
 
-def through(
+def add_node_currents(
     PulledRows rows, const double[:, ::1] x, const node_t[:, ::1] ends, double[::1] currents,
     Py_ssize_t first, Py_ssize_t last,
 ):
@@ -141,7 +141,7 @@ def through(
                 currents[i] += total
 
 
-def route(
+def tree_energy(
     const node_t[::1] order, const node_t[::1] parents, const double[::1] resistances, double[:, ::1] flows
 ):
     """Send what each row has of each column along a tree to its root; the energy of these flows.

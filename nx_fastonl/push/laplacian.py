@@ -121,11 +121,11 @@ class Laplacian:
         return rows
 
     @cached_property
-    def places(self) -> NDArray[np.int32]:
+    def row_of(self) -> NDArray[np.int32]:
         """The row of each node."""
-        places = np.empty(len(self), dtype=np.int32)
-        places[self.rows.order] = np.arange(len(self), dtype=np.int32)
-        return places
+        row_of = np.empty(len(self), dtype=np.int32)
+        row_of[self.rows.order] = np.arange(len(self), dtype=np.int32)
+        return row_of
 
     @cached_property
     def tree(self) -> Tree:
@@ -148,20 +148,20 @@ class Laplacian:
             downwards = csr_array((np.ones(len(edges)), (sources[edges], self.graph.indices[edges])), shape=W.shape)
             order, _ = csgraph.breadth_first_order(downwards, root)
         parents[root] = root
-        rows, above = self.places[order], self.places[parents[order]]
+        rows, above = self.row_of[order], self.row_of[parents[order]]
         return Tree(np.ascontiguousarray(rows), np.ascontiguousarray(above), resistances[order])
 
     def pair_sources(self, pairs: NDArray[np.integer]) -> Float64s:
         """A current of 1 from the first node of each pair to the second: one column for each, over rows."""
         b, columns = np.zeros((len(self), len(pairs))), np.arange(len(pairs))
-        b[self.places[pairs[:, 0]], columns] += 1.0
-        b[self.places[pairs[:, 1]], columns] -= 1.0
+        b[self.row_of[pairs[:, 0]], columns] += 1.0
+        b[self.row_of[pairs[:, 1]], columns] -= 1.0
         return b
 
     def mean_sources(self, nodes: NDArray[np.integer]) -> Float64s:
         """A current of 1 from each of the nodes to all nodes alike: one column for each, over rows."""
         b = np.full((len(self), len(nodes)), -1.0 / len(self))
-        b[self.places[nodes], np.arange(len(nodes))] += 1.0
+        b[self.row_of[nodes], np.arange(len(nodes))] += 1.0
         return b
 
     def suits_dense(self, *, for_each_node: bool) -> bool:
@@ -186,7 +186,7 @@ class Laplacian:
 
     def gaps(self, r: Float64s) -> Float64s:
         """The energies of the flows that send these sources along the tree. `r` is used up."""
-        return _conjugate.route(*self.tree, r)
+        return _conjugate.tree_energy(*self.tree, r)
 
     def inverse(self) -> Float64s | None:
         """The inverse of L with one node grounded, whose row and column are 0; None if it cannot be computed.
@@ -276,7 +276,7 @@ class _Gradients:
         energies, gaps = self.bounds()
         exhausted = EXHAUSTED * len(self.laplacian) * self.rho
         while active.any() and n_steps < most:
-            self.run(_conjugate.turn, self.rows, self.r, p, betas)
+            self.run(_conjugate.update_directions, self.rows, self.r, p, betas)
             self.run(_conjugate.multiply, self.rows, p, q, sums)
             # What is left of a column that was solved may lie along the null vector, where steps have no end.
             alphas = _ratios(self.rho, sums.sum(axis=0), active & (self.rho > exhausted))
@@ -298,7 +298,7 @@ class _Gradients:
         """
         self.x -= self.x[0].copy()
         sums = np.empty((self.n_chunks, 3, self.b.shape[1]))
-        self.run(_conjugate.leave, self.rows, self.b, self.x, self.r, sums)
+        self.run(_conjugate.residual_and_energy, self.rows, self.b, self.x, self.r, sums)
         twice_energy, work, self.rho = sums.sum(axis=0)
         energies: Float64s = 2.0 * work - 0.5 * twice_energy
         gaps = self.laplacian.gaps(self.r.copy())

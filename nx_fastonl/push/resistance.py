@@ -316,12 +316,12 @@ def _between(
         b = laplacian.pair_sources(others[block])
         found = laplacian.potentials(b, lambda _, gaps: gaps <= wanted, for_each_node=for_each_node)
         numbers = block + 1
-        own[numbers] = found.x[laplacian.places[nodes[numbers]], block - block[0]]
+        own[numbers] = found.x[laplacian.row_of[nodes[numbers]], block - block[0]]
         roots[numbers], sizes[numbers] = np.sqrt(found.gaps), found.scales
         for side, order in enumerate(orders):
             chosen = order[slice(*np.searchsorted(pairs[:, side], [numbers[0], numbers[-1] + 1], sorter=order))]
             partners, columns = pairs[chosen, 1 - side], pairs[chosen, side] - numbers[0]
-            at_partners[chosen, side] = found.x[laplacian.places[nodes[partners]], columns]
+            at_partners[chosen, side] = found.x[laplacian.row_of[nodes[partners]], columns]
     u, v = pairs.T
     values = (own[u] - at_partners[:, 0]) - (at_partners[:, 1] - own[v])
     slack = roots[u] + roots[v]

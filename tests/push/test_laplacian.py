@@ -147,7 +147,7 @@ class TestBounds:
 
 
 def _twice_energy(laplacian, x):
-    at_nodes = x[laplacian.places]
+    at_nodes = x[laplacian.row_of]
     sources = np.repeat(np.arange(len(laplacian)), np.diff(laplacian.graph.indptr))
     return ((at_nodes[sources] - at_nodes[laplacian.graph.indices]) ** 2).sum(axis=0)
 
