@@ -125,7 +125,7 @@ def _weights(weights: Mapping[str, float]) -> str:
     most = max(map(abs, weights.values()), default=0.0) or 1.0
     strongest = sorted(weights.items(), key=lambda pair: -abs(pair[1]))[:SHOWN_EXPERTS]
     rows = [
-        (name_of(name), [(f"{weight:.2f}", tint(BLUE if weight > 0.0 else ORANGE, abs(weight) / most))])
+        (name_of(name), [(f"{weight:z.2f}", tint(BLUE if weight > 0.0 else ORANGE, abs(weight) / most))])
         for name, weight in strongest
     ]
     return heading("Weights of the experts") + table(["weight"], rows, "expert")

@@ -80,9 +80,11 @@ def current_flow_closeness_centrality(
 ) -> dict[Any, float]:
     """``nx.current_flow_closeness_centrality``, which is also ``nx.information_centrality``."""
     del dtype, solver  # support.py has checked them: this is in double precision, by a solver of its own
+    if len(G) < 2:  # from version 3.7 on, NetworkX has an answer
+        tiny: dict[Any, float] = nx.current_flow_closeness_centrality(_as_networkx(G), backend="networkx")
+        return tiny
     graph = _connected(G, weight)
-    laplacian = Laplacian(connected_part(graph, 0)[0])
-    sums = resistance_sums(laplacian, TOLERANCE) if len(graph) > 1 else np.zeros(1)
+    sums = resistance_sums(Laplacian(connected_part(graph, 0)[0]), TOLERANCE)
     _check_accuracy(sums is not None)
     assert sums is not None
     return {node: 1.0 / value for node, value in by_node(G, graph, with_ties(sums, TIE)).items()}

@@ -590,7 +590,7 @@ class TestInterruptedRows:
     def test_nothing_is_said_before_the_folder_is_there(self, call, tmp_path, monkeypatch):
         (tmp_path / "g.txt").write_text("0 1\n")
 
-        def interrupted(*_):
+        def interrupted(*_, **_options):
             raise KeyboardInterrupt
 
         monkeypatch.setattr("nx_fastonl.batch.jobs.write_folder", interrupted)
