@@ -134,7 +134,7 @@ def _copied(seed: Any) -> Any:
     if isinstance(seed, random.SystemRandom):
         return seed
     if isinstance(seed, nx.utils.PythonRandomViaNumpyBits):  # whose copies would draw from numpy's global generator
-        return nx.utils.PythonRandomViaNumpyBits(copy.deepcopy(seed._rng))
+        return nx.utils.PythonRandomViaNumpyBits(copy.deepcopy(vars(seed)["_rng"]))
     return copy.deepcopy(seed)
 
 
