@@ -223,6 +223,7 @@ def test_the_log_keeps_what_a_batch_may_take_back():
     pool.undo(start)
     assert pool.position == start
     assert (pool.arrays[4] == degrees).all()
+    assert pool.volume == pytest.approx(math.fsum(degrees), rel=1e-15, abs=0.0)
 
 
 def test_undoing_with_a_full_log():
