@@ -380,7 +380,7 @@ class TestTrouble:
         program = """
 import os, signal, threading
 import numpy as np, nx_fastonl as fo
-n = 30_000
+n = 200_000
 rng = np.random.default_rng(0)
 graph = fo.DynamicGraph(fo.CSRGraph.from_edges(rng.integers(n, size=8 * n), rng.integers(n, size=8 * n), n=n))
 ranks = fo.DynamicPageRank(graph, 0, 0.99, tol=1e-8)
