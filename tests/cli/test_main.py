@@ -18,6 +18,7 @@ EDGE = "source,target\na,b\n"
 LABEL = "label g.csv l.csv"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("files", "arguments", "message"),
     [

@@ -21,6 +21,7 @@ def files_in(folder):
     return [path.name for path in folder.iterdir() if path.suffix != ".lock"]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", experiments.EXPERIMENTS)
 def test_every_experiment_runs(name, tmp_path):
     folder = tmp_path / "new" / "folder"

@@ -98,6 +98,7 @@ class Recorder(pickle.Unpickler):
         return start
 
 
+@pytest.mark.slow
 def test_flipped_bits_leave_the_structure_of_a_pickle():
     """No other operation, no other class, and no other array for NumPy to start from."""
     for content, payloads in contents():

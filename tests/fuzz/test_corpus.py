@@ -21,6 +21,7 @@ METHODS = (
     *("adaptive", "fastonl", "fastonl-fifo", "relaxation", "approximate", "perceptron"),
     *("weighted-majority", "weighted-tree"),
 )
+pytestmark = pytest.mark.slow
 # Each takes a second or two. What does not end must not keep the suite.
 SECONDS = 15
 

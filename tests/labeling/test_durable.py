@@ -519,6 +519,7 @@ def run_calls(work, at_call=None):
     return calls
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("change", CHANGES)
 def test_memory_and_disk_agree_after_interrupts_anywhere(tmp_path, change):
     graph, model = changed_graph(tmp_path / "timed", "fastonl")

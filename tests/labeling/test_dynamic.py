@@ -201,6 +201,7 @@ class ModelMachine(GraphMachine):
         assert (of_nodes[3][learned] == fresh_of_nodes[3][learned]).all()
 
 
+@pytest.mark.slow
 def test_models_are_those_of_the_final_graph():
     run_state_machine_as_test(ModelMachine, settings=settings(max_examples=150, stateful_step_count=30, deadline=None))
 
@@ -384,6 +385,7 @@ def test_a_heavy_edge_leaves_no_rounding_errors(kernel, dtype):
         assert abs(margin - found.margin) <= found.error + 1e-9 * np.abs(scores).max()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("method", ["fastonl", "adaptive"])
 @pytest.mark.skipif(not hasattr(signal, "setitimer"), reason="this system has no such timers")
 def test_an_interrupt_while_catching_up(method):

@@ -604,6 +604,7 @@ print(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before)
     assert growth < 14_000  # kilobytes; an array of one double per node has 16,000
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("method", ["adaptive", "fastonl"])
 @pytest.mark.parametrize("nodes", ["range(n)", "[0]"])
 def test_ctrl_c_ends_a_long_stream(nodes, method):

@@ -135,6 +135,7 @@ def is_among(name, found, expected):
     )
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("directed", [False, True], ids=["undirected", "directed"])
 @pytest.mark.parametrize("method", ["weighted-majority", "fastonl", "adaptive"])
 def test_one_writer_and_three_readers(method, directed):

@@ -515,6 +515,7 @@ class NoMemory:
         return np.zeros(*arguments, **options)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("arrays", range(3))
 @pytest.mark.parametrize("stream", [True, False])
 def test_running_out_of_memory_in_a_push_loses_nothing(monkeypatch, arrays, stream):

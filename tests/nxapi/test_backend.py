@@ -636,6 +636,7 @@ class TestSuitesOfNetworkX:
         assert not any(f"'{name}'" in line for name in ALGORITHMS + ELECTRICAL for line in expected_failures)
         assert not any("with the given arguments" in line for line in expected_failures)
 
+    @pytest.mark.slow
     def test_readers_pass(self, tmp_path):
         """What they refuse, as multigraphs, NetworkX reads; what they read is compared with what NetworkX reads."""
         environment = environment_of(NETWORKX_TEST_BACKEND="fastonl", NETWORKX_FALLBACK_TO_NX="True")
