@@ -18,9 +18,9 @@ _ALL = NodeFilter()
 
 # Rows with fewer columns are sorted by insertion. In longer ones, this many bits are sorted at a time.
 cdef Py_ssize_t SHORT_ROW = 48
-cdef int BITS = 8
 cdef enum:
-    BUCKETS = 1 << 8
+    BITS = 8
+    BUCKETS = 1 << BITS
     NODE_BITS = 8 * sizeof(node_t)
 
 
