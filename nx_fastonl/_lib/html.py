@@ -40,8 +40,8 @@ TEXT_CHARACTERS = 300
 # Points of a curve and bars of a histogram: a picture has no room for more.
 CURVE_POINTS = 120
 PICTURE = (300, 96)
-# The beginning of a curve is this part of it: a tenth.
-BEGINNING = 10
+# The fraction of a curve that is its beginning.
+BEGINNING = 0.1
 # Blue, as in pictures; orange attracts, purple repels.
 BLUE, ORANGE, PURPLE = "42,127,196", "224,130,20", "128,80,190"
 # The faintest and strongest tint under a text.
@@ -151,7 +151,7 @@ def curve(values: Sequence[float], x_title: str, description: str) -> str:
     n = len(values)
     if n == 0:
         return ""
-    (width, height), top = PICTURE, _round_up(max(values[n // BEGINNING :]))
+    (width, height), top = PICTURE, _round_up(max(values[int(BEGINNING * n) :]))
     picked = sorted({round(i * (n - 1) / (CURVE_POINTS - 1)) for i in range(CURVE_POINTS)})
     places = ((width * i / max(n - 1, 1), height * (1.0 - min(values[i] / top, 1.0))) for i in picked)
     points = " ".join(f"{x:.1f},{y:.1f}" for x, y in places)

@@ -68,7 +68,7 @@ MAX_ROWS = 1 << 12
 VALUES_PER_ROW = 2
 # Where a graph is saved that has no folder yet, below the folder of the rows.
 GRAPH = "graph-for-workers"
-PART = re.compile(r"\.part-[0-9a-f]{16}-(\d+)@(.+)")
+UNFINISHED = re.compile(r"\.part-[0-9a-f]{16}-(\d+)@(.+)")
 NEVER_CANCELLED = np.zeros(1, dtype=np.uint8)
 REMEDY = "name another folder, or remove this one"
 # What the functions that write rows are told about how to compute them, and their tasks are not.
@@ -250,11 +250,16 @@ def computed(
 
 
 def write_part(
-    rows: MatrixRows, out: str | os.PathLike[str], part: tuple[int, int], n_jobs: int | None, progress: bool
+    rows: MatrixRows,
+    out: str | os.PathLike[str],
+    part: tuple[int, int],
+    rows_per_shard: int | None,
+    n_jobs: int | None,
+    progress: bool,
 ) -> tuple[int, int]:
     """Write part i of n of all shards, in this process; return how many of all are complete, and how many there are."""
     check_jobs("n_jobs", n_jobs)
-    job = _Job(rows, out, None)
+    job = _Job(rows, out, rows_per_shard)
     tasks = job.tasks("")
     i, n = part
     job.run_here(tasks[i - 1 :: n], n_jobs, progress)
@@ -282,7 +287,7 @@ class _Job:
         _check_same(folder, _content(rows, found), rows.parameter_of_array)
         self.fingerprint = folder.fingerprint
         self.layout = MatrixLayout(len(rows), len(rows.graph), found)
-        _remove_parts(self.path)
+        _remove_unfinished(self.path)
 
     def tasks(self, graph: str) -> list[Shard]:
         layout = self.layout
@@ -435,13 +440,16 @@ def _check_same(folder: Folder, content: Content, parameter_of_array: dict[str, 
         had, given = found["parameters"], wanted["parameters"]
         pairs = ((name, had.get(name), given.get(name)) for name in {**given, **had})
         differences = [(name, old, new) for name, old, new in pairs if old != new]
+        differences.sort(key=lambda difference: difference[2] is None)  # first, what the caller has named
     for name, old, new in differences:
         raise ValueError(f"{folder.path} holds rows with {name}={old!r}, not {name}={new!r}: {REMEDY}")
     for array, parameter in parameter_of_array.items():
         old, new = folder.content.arrays.get(array), content.arrays.get(array)
         if (old is None) != (new is None) or (old is not None and new is not None and not np.array_equal(old, new)):
             raise ValueError(f"{folder.path} holds rows with other {parameter}: {REMEDY}")
-    raise ValueError(f"{folder.path} holds rows of another graph: {REMEDY}")  # its names are in its fingerprint
+    raise ValueError(
+        f"{folder.path} holds rows of another graph, or of other weights: {REMEDY}"
+    )  # its names are in its fingerprint
 
 
 def _write_shard(shard: Shard, block: Block) -> None:
@@ -463,11 +471,11 @@ def _write_shard(shard: Shard, block: Block) -> None:
         sync_folder(folder)
 
 
-def _remove_parts(folder: Path) -> None:
+def _remove_unfinished(folder: Path) -> None:
     """Remove what processes that were killed have left: those of this machine at once, all others after a day."""
     machine = _machine()
     for entry in folder.iterdir():
-        found = PART.fullmatch(entry.name)
+        found = UNFINISHED.fullmatch(entry.name)
         if found is None:
             continue
         with suppress(OSError):

@@ -196,6 +196,12 @@ class SavedMatrix:
     def __len__(self) -> int:
         return self.layout.n_rows
 
+    def __iter__(self) -> Iterator[Any]:
+        raise TypeError("a SavedMatrix is not iterated over: shards() gives all its rows, and sources are their nodes")
+
+    def __array__(self, dtype: Any = None, copy: bool | None = None) -> NDArray[Any]:
+        raise TypeError("a SavedMatrix stays on disk: to_scipy() reads all of it, and shards() a part at a time")
+
     def __contains__(self, node: object) -> bool:
         """Whether it has a row of this node."""
         return self._row_of(node) is not None
@@ -221,7 +227,7 @@ class SavedMatrix:
         )
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return open_matrix, (str(self.path),)
+        return _reopened, (str(self.path), self._job)
 
     def row(self, node: Hashable) -> dict[Hashable, float]:
         """The row of a node.
@@ -320,11 +326,14 @@ class SavedMatrix:
         return self[np.array([self._position(node) for node in checked_nodes(self, nodes, "nodes")], dtype=np.int64)]
 
     def __getitem__(self, rows: slice | Sequence[int] | NDArray[np.integer]) -> sparse.csr_array:
-        """Rows by their number: a slice, or a collection of numbers."""
+        """Rows by their number: a slice, a collection of numbers, or an array of a bool for each row."""
         if isinstance(rows, slice):
             numbers = np.arange(*rows.indices(len(self)))
         else:
-            numbers = np.asarray(rows)
+            # As of scipy's arrays, a tuple would be a row and a column.
+            numbers = np.asarray(None if isinstance(rows, tuple) else rows)
+            if numbers.dtype == bool and numbers.shape == (len(self),):
+                numbers = np.flatnonzero(numbers)
             if numbers.size == 0:
                 numbers = numbers.astype(np.int64)
             if numbers.ndim != 1 or numbers.dtype.kind not in "iu":
@@ -464,6 +473,16 @@ class SavedMatrix:
 def _row(block: Block, i: int) -> tuple[NDArray[np.int32], NDArray[np.floating[Any]]]:
     part = slice(int(block.offsets[i]), int(block.offsets[i + 1]))
     return block.columns[part], block.values[part]
+
+
+def _reopened(path: str, job: str) -> SavedMatrix:
+    """What a pickled matrix becomes: the folder that it was, if it still holds the same rows."""
+    matrix = open_matrix(path)
+    if matrix._job != job:
+        raise ValueError(
+            f"{path} holds other rows than when the matrix was pickled: somebody has replaced it meanwhile"
+        )
+    return matrix
 
 
 def open_matrix(path: str | os.PathLike[str], verify: Literal[True, "checksum"] = True) -> SavedMatrix:

@@ -275,7 +275,9 @@ def ppr_matrix(arguments: Any) -> None:
     rows = plan_rows(graph, top_k=arguments.top, **parameters)
     part = arguments.shard or (1, 1)
     try:
-        done, total = write_part(rows, arguments.out, part, arguments.n_jobs, shows_progress())
+        done, total = write_part(
+            rows, arguments.out, part, arguments.rows_per_shard, arguments.n_jobs, shows_progress()
+        )
     except KeyboardInterrupt:
         with suppress(OSError, ValueError):  # the folder may not have been begun
             done, total = complete_shards(arguments.out)

@@ -31,6 +31,8 @@ def as_csr_graph(G: Any, weight: str | None = "weight") -> CSRGraph:
         logger.info("a %s is made an nx.Graph first, by its own backend", type(G).__name__)
         return CSRGraph.from_networkx(_to_networkx(G, backend="networkx"), weight)
     hint = "; wrap it in scipy.sparse.csr_array" if isinstance(G, np.ndarray) else ""
+    if isinstance(G, list | tuple):
+        hint = "; nx.Graph(edges) makes a graph of pairs, and DynamicGraph.add_edges_from takes them"
     raise TypeError(
         f"expected an nx.Graph, a scipy sparse array, a CSRGraph or a DynamicGraph, got {type(G).__name__}{hint}"
     )

@@ -344,7 +344,8 @@ class CSRGraph(RowGraph):
         if nodes is not None and n is None:
             n = len(nodes)
         check_count("n", n, least=0)
-        return cls._made(rows_from_edges(sources, targets, weights, n, directed=directed), nodes, directed)
+        rows = rows_from_edges(sources, targets, weights, n, directed=directed, nodes=nodes)
+        return cls._made(rows, nodes, directed)
 
     @classmethod
     def from_edge_file(
@@ -888,11 +889,15 @@ def _of_table(table: Any, weights: Any) -> tuple[Any, Any, Any]:
     found = read_frame(table, "edges") if is_frame(table) else None
     if not isinstance(found, Table):
         raise TypeError(
-            f"targets are missing: pass them after the sources, or a table of edges; got {shortened(table)}"
+            "targets are missing: pass them after the sources, as from_edges(*zip(*pairs)) does, or a table of edges; "
+            f"got {shortened(table)}"
         )
     columns = edge_columns(found)
     if weights is not None:
-        raise ValueError("a table of edges holds their weights, in a column named weight: leave weights= out")
+        raise ValueError(
+            "a table of edges holds their weights, in a column named weight: leave weights= out, and rename the column "
+            "if it has another name"
+        )
     numbers = None if columns.weights is None else columns.weights.numbers()
     return columns.sources.native, columns.targets.native, numbers
 

@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from nx_fastonl._lib.checks import WEIGHT_RANGE
+from nx_fastonl._lib.checks import WEIGHT_RANGE, shortened
 from nx_fastonl.graph._check import find_fault
 from nx_fastonl.graph._dicts import arrays_from_adjacency
 from nx_fastonl.graph._edges import sorted_rows
@@ -111,10 +111,11 @@ def rows_from_edges(
     *,
     directed: bool,
     keep_last: bool = False,
+    nodes: Sequence[Hashable] | None = None,
 ) -> Rows:
     """The rows of edges given by their ends; `n` is by default the largest end plus 1.
 
-    Edges given twice add up; with `keep_last`, the one given last counts.
+    Edges given twice add up; with `keep_last`, the one given last counts. `nodes` are the rows' names, for errors.
     """
     rows, columns = _ends(sources, "sources"), _ends(targets, "targets")
     if rows.dtype != columns.dtype:
@@ -123,7 +124,7 @@ def rows_from_edges(
     if values.ndim != 1 or len(rows) != len(columns) or (weights is not None and len(values) != len(rows)):
         shapes = (rows.shape, columns.shape, (len(rows),) if weights is None else values.shape)
         raise ValueError(f"sources, targets and weights must be parallel, got shapes {shapes}")
-    check_weights(values, lambda e: (rows[e], columns[e]))
+    check_weights(values, lambda e: (_name(nodes, int(rows[e])), _name(nodes, int(columns[e]))))
     if n is None:
         n = 1 + int(max(rows.max(), columns.max())) if len(rows) else 0
     _check_size(n)
@@ -168,6 +169,10 @@ def integers(values: ArrayLike, name: str) -> NDArray[np.integer]:
     return array.astype(np.int64)
 
 
+def _name(nodes: Sequence[Hashable] | None, row: int) -> Hashable:
+    return row if nodes is None or not 0 <= row < len(nodes) else nodes[row]
+
+
 def check_weights(values: NDArray[Any], ends: Callable[[int], tuple[Any, Any]]) -> None:
     """Raise for the first bad weight; `ends` gives the edge at a position."""
     if values.dtype.kind not in "biuf":
@@ -179,8 +184,8 @@ def check_weights(values: NDArray[Any], ends: Callable[[int], tuple[Any, Any]]) 
     bad = ~((as_float == 0) | ((as_float >= smallest) & (as_float <= largest)))
     if bad.any():
         e = int(bad.argmax())
-        u, v = (int(end) for end in ends(e))
+        u, v = (int(end) if isinstance(end, np.integer) else end for end in ends(e))
         raise ValueError(
-            f"edge ({u}, {v}) has weight {values[e]}; a weight must be 0 or a number "
+            f"edge ({shortened(u)}, {shortened(v)}) has weight {values[e]}; a weight must be 0 or a number "
             f"between {smallest:g} and {largest:g}"
         )

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Hashable, Mapping
+from collections.abc import Hashable, Iterator, Mapping
 from numbers import Real
 from typing import Any
 
@@ -31,7 +31,8 @@ def sparse_vector(graph: RowGraph, masses: Masses, name: str, unknown: Unknown =
         return _from_array(graph, masses, name)
     if not hasattr(masses, "items"):
         expected = f"a dict {{node: value}} or an array of {len(graph)} floats, one for each node"
-        raise TypeError(f"{name} must be {expected}, got {shortened(masses)}")
+        hint = "; np.asarray makes an array of a list" if isinstance(masses, list) else ""
+        raise TypeError(f"{name} must be {expected}, got {shortened(masses)}{hint}")
     vector: dict[int, float] = {}
     skipped: list[Hashable] = []
     skips, largest = unknown == "skip", WEIGHT_RANGE[1]
@@ -57,10 +58,13 @@ def sparse_vector(graph: RowGraph, masses: Masses, name: str, unknown: Unknown =
 
 
 def unframed(values: Any, name: str) -> Any:
-    """A table or column of weights or seeds as a dict or a list, which mean the same; others as they are.
+    """A table, column or iterator of weights or seeds as a dict or a list, which mean the same; others as they are.
 
-    A column of numbers without names stays a `Column`: what it means depends on the graph.
+    An iterator may run the caller's code, so it is read before a graph is. A column of numbers without names stays a
+    `Column`: what it means depends on the graph.
     """
+    if isinstance(values, Iterator):
+        return list(values)
     if not is_frame(values):
         return values
     found = read_frame(values, name)

@@ -89,6 +89,7 @@ def kernel_rows(
     cdef int64_t operations = 0
     cdef double mass, scale, error = 0.0
     cdef bint certify = certifier is not None
+    block.check_room(sources.shape[0])
     with nogil:
         while made < sources.shape[0] and push_row(system, work, plan, sources[made], &operations):
             if certify:

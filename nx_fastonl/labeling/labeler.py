@@ -1016,8 +1016,7 @@ class OnlineNodeLabeler:
         can_grow = self._given_graph is not None
         check_unknown(unknown, can_grow=can_grow)
         pairs = list(labels)
-        with self._graph.reading():
-            missing = unknown_nodes(pairs, self._graph, unknown, can_grow=can_grow)
+        missing = unknown_nodes(pairs, self._graph, unknown, can_grow=can_grow)
         if unknown == "skip" and missing:
             skipped = set(missing)
             return [(node, label) for node, label in pairs if node not in skipped], []
@@ -1233,7 +1232,7 @@ class OnlineNodeLabeler:
         unknown : {"error", "skip", "add"}, default "error"
             What to do with nodes that are not in the graph. ``"add"`` adds them, without edges, to a DynamicGraph.
             Nodes of an iterator are looked up as they arrive, others before anything is learned. If this raises, nodes
-            that were added stay only if their label was learned, or if they have got edges meanwhile.
+            that were added stay only if this model has learned their label, or if they have got edges meanwhile.
         progress : bool, default False
             Show a progress bar (needs tqdm).
 

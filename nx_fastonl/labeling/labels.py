@@ -132,12 +132,13 @@ def unknown_nodes(
     pairs: Sequence[tuple[Hashable, Any]], graph: RowGraph, unknown: UnknownLabels, *, can_grow: bool
 ) -> list[Hashable]:
     """The nodes of these pairs that the graph does not have; an error unless `unknown` says what becomes of them."""
-    missing = [node for node, _ in pairs if node not in graph]
+    with graph.reading():
+        missing = [node for node, _ in pairs if node not in graph]
     if unknown != "error":
         missing = [checked_node(node) for node in missing]
     if not missing or (unknown == "skip" and len(missing) < len(pairs)) or unknown == "add":
         return list(dict.fromkeys(missing))
-    distinct = list({repr(node): node for node in missing}.values())
+    distinct = list({repr(node): node for node in missing}.values())  # they need not be hashable
     hint = _other_type(distinct[0], graph)
     if unknown == "skip":
         raise ValueError(f'no node of labels is in the graph{hint}; unknown="skip" left out {a_few(distinct)}')

@@ -144,7 +144,7 @@ def labeling_cut(
     ----------
     G : nx.Graph, scipy sparse array or CSRGraph
         Undirected: of a directed one, pass `CSRGraph.without_arrows`.
-    labels : dict, iterable of pairs, or str
+    labels : dict, iterable of pairs, table, array, or str
         As for `online_node_labeling`. At a node without a label, every f is 0.
     kernel, smoothness
         As for `kernel_column`.

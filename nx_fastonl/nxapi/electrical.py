@@ -51,7 +51,7 @@ def resistance_distance(
     weight: str | None = None,
     invert_weight: bool = True,
 ) -> Any:  # a float, a dict of them, or a dict of dicts
-    """``nx.resistance_distance``: one solve for two nodes, none of n squared numbers unless all are asked for."""
+    """``nx.resistance_distance``: one solve for two nodes, unless the graph is tiny."""
     if is_empty(G):
         raise nx.NetworkXError("Graph G must contain at least one node.")
     shape = _connected(G, None, "Graph G must be strongly connected.")
@@ -59,7 +59,7 @@ def resistance_distance(
         if node is not None and node not in shape:
             raise nx.NetworkXError(f"Node {name} is not in graph G.")
     graph = _conductances(G, weight) if invert_weight and weight is not None else _with_weights(G, weight)
-    laplacian = Laplacian(connected_part(graph, 0)[0])
+    laplacian = Laplacian(connected_part(graph))
     if nodeA is not None and nodeB is not None and len(graph) <= MAX_DENSE_PAIR and laplacian.has_similar_weights:
         return float(_from_one(laplacian, graph.index(nodeA))[graph.index(nodeB)])
     if nodeA is not None and nodeB is not None:
@@ -84,7 +84,7 @@ def current_flow_closeness_centrality(
         tiny: dict[Any, float] = nx.current_flow_closeness_centrality(_as_networkx(G), backend="networkx")
         return tiny
     graph = _connected(G, weight)
-    sums = resistance_sums(Laplacian(connected_part(graph, 0)[0]), TOLERANCE)
+    sums = resistance_sums(Laplacian(connected_part(graph)), TOLERANCE)
     _check_accuracy(sums is not None)
     assert sums is not None
     return {node: 1.0 / value for node, value in by_node(G, graph, with_ties(sums, TIE)).items()}
@@ -119,7 +119,7 @@ def approximate_current_flow_betweenness_centrality(
     # NetworkX numbers the nodes so, and draws numbers.
     order = np.array(graph.rows_of(nx.utils.reverse_cuthill_mckee_ordering(_as_networkx(G))))
     pairs = order[_drawn_pairs(_copied(seed), n, k)]
-    currents = _currents(Laplacian(connected_part(graph, 0)[0]), pairs)
+    currents = _currents(Laplacian(connected_part(graph)), pairs)
     _drawn_pairs(seed, n, k)  # only now: had this been handed back, NetworkX would have to draw the same pairs
     values = currents * (cstar / (2 * k) * (1.0 if normalized else (n - 1.0) * (n - 2.0) / 2.0))
     return by_node(G, graph, with_ties(values, TIE))

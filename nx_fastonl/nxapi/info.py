@@ -40,10 +40,10 @@ def get_info() -> dict[str, object]:
             },
             "resistance_distance": {
                 "additional_docs": (
-                    "For two nodes one sparse system is solved, and the relative error is certified: 1e-9 at most.\n"
-                    "One node takes a dense inverse, or a sparse system for each node where that is faster. None\n"
-                    "takes a dense inverse. Nodes that are alike have equal values. Calls with negative weights are\n"
-                    "left to NetworkX."
+                    "For two nodes of a graph of more than 50, one sparse system is solved, and the relative error\n"
+                    "is certified: 1e-9 at most. One node takes a dense inverse, or a sparse system for each node\n"
+                    "where that is faster. None takes a dense inverse. Nodes that are alike have equal values. Calls\n"
+                    "with negative weights are left to NetworkX."
                 )
             },
             "current_flow_closeness_centrality": {

@@ -17,7 +17,7 @@ from nx_fastonl.graph.live import LiveGraph, may_be_one_sided
 from nx_fastonl.nxapi import algorithms, electrical, readers
 
 # With fewer nodes, NetworkX takes less time than converting the graph. Its other functions are slower on any graph.
-MIN_NODES = {"google_matrix": 80, "katz_centrality": 10}
+MIN_NODES = {"google_matrix": 80, "katz_centrality": 10, "approximate_current_flow_betweenness_centrality": 5}
 # Above this, NetworkX is faster on directed graphs, if its iteration ends within `max_iter` steps. Whether it does is
 # tried on arrays, in a fraction of NetworkX's time: what NetworkX would fail at runs here.
 SLOW_ALPHA = 0.99

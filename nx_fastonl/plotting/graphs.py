@@ -9,11 +9,11 @@ import networkx as nx
 import numpy as np
 from numpy.typing import NDArray
 
-from nx_fastonl._lib.checks import check_mapping
 from nx_fastonl._lib.frames import is_frame
 from nx_fastonl._lib.optional import axes_or_current
 from nx_fastonl.graph.convert import as_csr_graph
-from nx_fastonl.labeling.labels import PlainLabels, label_stream
+from nx_fastonl.graph.csr import CSRGraph
+from nx_fastonl.labeling.labels import Labels, PlainLabels, label_stream, read_attribute
 from nx_fastonl.labeling.sequence import LabelSequence
 from nx_fastonl.plotting.layout import grid_layout
 from nx_fastonl.plotting.style import EDGE_COLOUR, LUMINANCE, RIM, RING, UNLABELLED, dot_style, node_style
@@ -36,12 +36,14 @@ CLEAR_EDGES = 1000
 MAX_SPRING_NODES = 500
 # With more nodes or edges, a picture shows little, and takes more than some seconds.
 MAX_LAYOUT_NODES, MAX_LAYOUT_EDGES = 20_000, 200_000
+# A legend names no more kinds of nodes than this.
+MAX_NAMED_KINDS = 25
 
 
 def plot_labels(
     G: Any,
-    labels: Mapping[Any, Any] | LabelSequence,
-    truth: Mapping[Any, Any] | None = None,
+    labels: Labels | LabelSequence,
+    truth: Labels | None = None,
     pos: Positions | None = None,
     ax: Axes | None = None,
     *,
@@ -56,10 +58,10 @@ def plot_labels(
     ----------
     G : nx.Graph, scipy sparse array or CSRGraph
         Directions of edges are not drawn.
-    labels : dict, table, column or LabelSequence
-        ``{node: label}``, a table or a column as `nx_fastonl.OnlineNodeLabeler.fit` takes it, or the result of
-        `nx_fastonl.online_node_labeling`. Nodes without a label, or with None, are grey.
-    truth : dict, table or column, optional
+    labels : dict, iterable of pairs, table, array, str or LabelSequence
+        Labels as `nx_fastonl.online_node_labeling` takes them, or what that has returned. Nodes without a label, or
+        with None, are grey.
+    truth : dict, iterable of pairs, table, array or str, optional
         The true labels, in the same forms; by default those of the LabelSequence. Where `labels` has None for a node
         with a true label, that is a mistake, as in a LabelSequence. A node that is not in `labels`, or that has no true
         label, is never a mistake.
@@ -86,7 +88,7 @@ def plot_labels(
     ValueError
         If there are more than 20,000 nodes or 200,000 edges, and no `pos`.
     TypeError
-        If `G` is not a graph, `labels` or `truth` is not a dict, or a label is not hashable.
+        If `G` is not a graph, `labels` or `truth` holds no labels, or a label is not hashable.
     ImportError
         If matplotlib is not installed.
 
@@ -104,7 +106,7 @@ def plot_labels(
     ['Mr. Hi', 'Officer', 'no label', 'mistake']
     >>> plt.close()
     """
-    G = _as_networkx(G)
+    G = _as_networkx(G, pos)
     if isinstance(labels, LabelSequence):
         truth = dict(zip(labels.nodes, labels.truth, strict=True)) if truth is None else truth
         labels = labels.to_dict()
@@ -192,7 +194,7 @@ def plot_pagerank(
     34
     >>> plt.close()
     """
-    G = _as_networkx(G)
+    G = _as_networkx(G, pos)
     _check_nodes(G, [source], "source")
     pagerank = personalized_pagerank_local(G, alpha, {source: 1.0})
     pos = _positions(G, pos)
@@ -214,9 +216,13 @@ def plot_pagerank(
     return ax
 
 
-def _as_networkx(G: Any) -> nx.Graph[Any]:
+def _as_networkx(G: Any, pos: Positions | None) -> nx.Graph[Any]:
+    """The graph to draw. One that is too large for a layout is refused before it is converted."""
     if not isinstance(G, nx.Graph):
-        return as_csr_graph(G).to_networkx()
+        graph = as_csr_graph(G)
+        if pos is None:
+            _check_size(graph)
+        return graph.to_networkx()
     if len(G) == 0:
         raise nx.NetworkXPointlessConcept("the graph has no nodes to draw")
     return G
@@ -228,11 +234,11 @@ def _check_nodes(G: nx.Graph[Any], nodes: Iterable[Any], name: str) -> None:
             raise nx.NodeNotFound(f"{name}: node {v!r} is not in the graph")
 
 
-def _plain_labels(G: nx.Graph[Any], labels: Mapping[Any, Any], name: str) -> dict[Any, Any]:
+def _plain_labels(G: nx.Graph[Any], labels: Labels, name: str) -> dict[Any, Any]:
     """The labels as plain Python objects, None where one is missing."""
-    if is_frame(labels):
+    labels = read_attribute(G, labels)
+    if is_frame(labels) or not hasattr(labels, "items"):
         labels = dict(label_stream(labels, as_csr_graph(G, None))[0])
-    check_mapping(name, labels)
     nodes, found = (
         [v for v, _ in labels.items()],
         [label for _, label in labels.items()],
@@ -250,13 +256,7 @@ def _in_order(labels: Iterable[Any]) -> list[Any]:
 
 def _positions(G: nx.Graph[Any], pos: Positions | None) -> Positions:
     if pos is None:
-        if len(G) > MAX_LAYOUT_NODES or G.number_of_edges() > MAX_LAYOUT_EDGES:
-            raise ValueError(
-                f"a layout of {len(G):,} nodes and {G.number_of_edges():,} edges would take long, and show little; "
-                f"pass an nx.Graph with up to {MAX_LAYOUT_NODES:,} nodes and {MAX_LAYOUT_EDGES:,} edges, such as "
-                "G.subgraph(nodes) with those around a few nodes, or positions as pos=. CSRGraph.to_networkx makes an "
-                "nx.Graph"
-            )
+        _check_size(G)
         if len(G) > MAX_SPRING_NODES:
             return grid_layout(G)
         layout: Positions = nx.spring_layout(G, seed=0)
@@ -265,6 +265,16 @@ def _positions(G: nx.Graph[Any], pos: Positions | None) -> Positions:
         if v not in pos:
             raise nx.NetworkXError(f"pos has no position for node {v!r}")
     return pos
+
+
+def _check_size(G: nx.Graph[Any] | CSRGraph) -> None:
+    if len(G) > MAX_LAYOUT_NODES or G.number_of_edges() > MAX_LAYOUT_EDGES:
+        raise ValueError(
+            f"a layout of {len(G):,} nodes and {G.number_of_edges():,} edges would take long, and show little; "
+            f"pass an nx.Graph with up to {MAX_LAYOUT_NODES:,} nodes and {MAX_LAYOUT_EDGES:,} edges, such as "
+            "G.subgraph(nodes) with those around a few nodes, or positions as pos=. CSRGraph.to_networkx makes an "
+            "nx.Graph"
+        )
 
 
 def _points(nodes: Iterable[Any], pos: Positions) -> tuple[list[float], list[float]]:
@@ -306,7 +316,21 @@ def _write_names(nodes: Sequence[Any], pos: Positions, colours: Sequence[str] | 
 
 
 def _legend_below(ax: Axes, scale: float) -> None:
-    """Put the legend below the nodes, where the x axis would be, with markers so many times as wide as nodes."""
+    """Put the legend below the nodes, where the x axis would be, with markers so many times as wide as nodes.
+
+    Of many kinds of nodes, the first are named, and the last two: nodes without a label and mistakes, if there are any.
+    """
+    handles, names = ax.get_legend_handles_labels()
+    if len(names) > MAX_NAMED_KINDS:
+        left_out = slice(MAX_NAMED_KINDS - 3, -2)
+        handles[left_out], names[left_out] = [handles[left_out.start]], [f"{len(names[left_out])} more labels"]
     ax.legend(
-        markerscale=scale, loc="upper center", bbox_to_anchor=(0.5, 0.02), ncols=5, frameon=False, handletextpad=0.2
+        handles,
+        names,
+        markerscale=scale,
+        loc="upper center",
+        bbox_to_anchor=(0.5, 0.02),
+        ncols=5,
+        frameon=False,
+        handletextpad=0.2,
     )

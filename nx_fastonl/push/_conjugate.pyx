@@ -126,19 +126,22 @@ def add_node_currents(
     cdef const node_t[::1] columns = rows.columns
     cdef const double[::1] weights = rows.weights
     cdef bint weighted = weights.shape[0] > 0
-    cdef Py_ssize_t i, j, e, k = x.shape[1]
+    cdef Py_ssize_t chunk, i, j, e, n = x.shape[0], k = x.shape[1]
     cdef double total
     with nogil:
-        for i in range(first * CHUNK, min(last * CHUNK, x.shape[0])):
-            if offsets[i + 1] - offsets[i] < 2:
-                continue
-            for j in range(k):
-                if ends[j, 0] == i or ends[j, 1] == i:
+        for chunk in range(first, last):
+            for i in range(chunk * CHUNK, min((chunk + 1) * CHUNK, n)):
+                if offsets[i + 1] - offsets[i] < 2:
                     continue
-                total = 0.0
-                for e in range(offsets[i], offsets[i + 1]):
-                    total += (weights[e] if weighted else 1.0) * fabs(x[i, j] - x[columns[e], j])
-                currents[i] += total
+                for j in range(k):
+                    if ends[j, 0] == i or ends[j, 1] == i:
+                        continue
+                    total = 0.0
+                    for e in range(offsets[i], offsets[i + 1]):
+                        total += (weights[e] if weighted else 1.0) * fabs(x[i, j] - x[columns[e], j])
+                    currents[i] += total
+            if is_poll_due(k * offsets[chunk * CHUNK], k * offsets[min((chunk + 1) * CHUNK, n)]):
+                poll_signals()
 
 
 def tree_energy(

@@ -18,6 +18,8 @@ cdef class RowBlock:
     cdef double[::1] errors
     cdef readonly Py_ssize_t n_rows
 
+    cdef int check_room(self, Py_ssize_t n_rows) except -1
+
 
 @cython.final
 cdef class RowPlan:

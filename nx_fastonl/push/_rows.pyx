@@ -38,6 +38,11 @@ cdef class RowBlock:
         self.errors = np.zeros(n_rows)
         self.n_rows = 0
 
+    cdef int check_room(self, Py_ssize_t n_rows) except -1:
+        if n_rows > self.errors.shape[0] - self.n_rows:
+            raise ValueError(f"the block has room for {self.errors.shape[0]} rows, not {self.n_rows + n_rows}")
+        return 0
+
     def reserve(self, Py_ssize_t n_values):
         """Make room for this many more values."""
         cdef Py_ssize_t used = self.offsets[self.n_rows], size = used + max(n_values, used)
@@ -49,6 +54,7 @@ cdef class RowBlock:
     def add(self, columns, values, double error):
         """Add a row, whose columns ascend."""
         cdef Py_ssize_t start = self.offsets[self.n_rows], stop = start + len(columns)
+        self.check_room(1)
         if stop > self.columns.shape[0]:
             self.reserve(len(columns))
         np.asarray(self.columns)[start:stop] = columns
@@ -256,6 +262,7 @@ def pagerank_rows(
     cdef int64_t operations = 0
     cdef node_t u
     cdef double mass, leak, scale
+    block.check_room(sources.shape[0])
     with nogil:
         while made < sources.shape[0] and push_row(system, work, plan, sources[made], &operations):
             n_pushed = gather_pushed(work, &mass)

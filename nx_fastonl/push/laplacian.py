@@ -75,18 +75,19 @@ class Tree(NamedTuple):
     resistances: Float64s
 
 
-def connected_part(graph: CSRGraph, component: int) -> tuple[CSRGraph, NDArray[np.intp]]:
-    """One component of an undirected graph without its self-loops, and the rows that its nodes have in the graph."""
-    rows = np.flatnonzero(graph.components == component)
+def connected_part(graph: CSRGraph, rows: NDArray[np.integer] | None = None) -> CSRGraph:
+    """The component of an undirected graph with these rows, which ascend, by default all; without its self-loops."""
+    if rows is None:
+        rows = np.arange(len(graph))
     if len(rows) == len(graph) and graph.self_loops == 0:
-        return graph, rows
+        return graph
     slots, counts = graph.row_slots(rows)
     ends = np.searchsorted(rows, graph.indices[slots])
     starts = np.repeat(np.arange(len(rows)), counts)
     kept = starts != ends
     indptr = np.concatenate([[0], np.cumsum(np.bincount(starts[kept], minlength=len(rows)))])
     weights = None if graph.weights is None else graph.weights[slots[kept]]
-    return CSRGraph(indptr, ends[kept], weights), rows
+    return CSRGraph(indptr, ends[kept], weights)
 
 
 class Laplacian:
@@ -159,7 +160,7 @@ class Laplacian:
         return b
 
     def mean_sources(self, nodes: NDArray[np.integer]) -> Float64s:
-        """A current of 1 from each of the nodes to all nodes alike: one column for each, over rows."""
+        """A current of 1 from each of the nodes, spread evenly over all: one column for each, over rows."""
         b = np.full((len(self), len(nodes)), -1.0 / len(self))
         b[self.row_of[nodes], np.arange(len(nodes))] += 1.0
         return b

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterable, Mapping
-from dataclasses import dataclass
+from collections.abc import Hashable, Iterable, Iterator, Mapping
+from dataclasses import dataclass, fields
 from typing import Any, Literal, NamedTuple, cast, overload
 
 import networkx as nx
@@ -50,6 +50,8 @@ MANY_NEIGHBOURS = 20
 FIRST_EPSILON = 1e-6
 # The L1 error by default where every node is a seed.
 GLOBAL_TOLERANCE = 1e-6
+# With more nodes, `repr` counts those that are tied.
+MAX_TIED_SHOWN = 20
 # Rounding adds up to this, divided by the probability to stop, to the L1 error of a vector.
 L1_ROUNDING = 1e-15
 
@@ -90,6 +92,12 @@ class PageRankInfo:
     operations: int
     pushes: int
     epochs: int
+
+    def __repr__(self) -> str:
+        n_tied = sum(map(len, self.tied))
+        tied = repr(self.tied) if n_tied <= MAX_TIED_SHOWN else f"<{n_tied:,} nodes in {len(self.tied):,} groups>"
+        shown = {**{field.name: repr(getattr(self, field.name)) for field in fields(self)}, "tied": tied}
+        return f"PageRankInfo({', '.join(f'{name}={value}' for name, value in shown.items())})"
 
     def _repr_html_(self) -> str | None:
         return record_view(self)
@@ -341,6 +349,8 @@ def personalized_pagerank_local(
     array([0.065, 0.045, 0.053])
     """
     proves = top_k is not None and epsilon is None and tol is None
+    # Iterators may run the caller's code, so they are read before the graph is.
+    candidates, exclude = (list(nodes) if isinstance(nodes, Iterator) else nodes for nodes in (candidates, exclude))
     personalization, nstart, dangling = (
         unframed(masses, name)
         for masses, name in ((personalization, "personalization"), (nstart, "nstart"), (dangling, "dangling"))

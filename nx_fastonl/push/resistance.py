@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Iterable
+from collections.abc import Callable, Hashable, Iterable, Iterator
 from dataclasses import dataclass
 from typing import Any, Literal, NamedTuple, overload
 
@@ -99,6 +99,10 @@ class ResistanceInfo:
     errors: list[float]
     operations: int
 
+    def __repr__(self) -> str:
+        largest = max(self.errors, default=0.0)
+        return f"ResistanceInfo({len(self.errors):,} errors, of at most {largest:.2g}, operations={self.operations})"
+
     def _repr_html_(self) -> str | None:
         return view_or_none(self._view)
 
@@ -152,8 +156,8 @@ def effective_resistance(
         The pairs. In a table, columns are found as `CSRGraph.from_edges` finds the ends of edges.
     weight : str or None, default "weight"
         The edge attribute that holds the strength of an edge, 1 where it is missing: its conductance, which is
-        1 / resistance. Parallel edges add up. None ignores weights. ``nx.resistance_distance`` takes weights for
-        resistances, unless ``invert_weight=False``.
+        1 / resistance. Parallel edges add up. None ignores weights, as ``nx.resistance_distance`` does by default.
+        Given weights, that takes them for resistances, unless ``invert_weight=False``.
     tol : float, default 1e-8
         The largest relative error of each resistance, from 1e-12 to 0.5.
     n_jobs : int, optional
@@ -207,9 +211,8 @@ def effective_resistance(
     components = graph.components[ends]
     open_pairs = np.flatnonzero((components[:, 0] == components[:, 1]) & (ends[:, 0] != ends[:, 1]))
     operations = 0
-    for component in np.unique(components[open_pairs, 0]).tolist():
-        chosen = open_pairs[components[open_pairs, 0] == component]
-        part, rows = connected_part(graph, component)
+    for chosen, rows in _by_component(graph, open_pairs, components[open_pairs, 0]):
+        part = connected_part(graph, rows)
         laplacian = Laplacian(part, n_jobs)
         found = pair_resistances(laplacian, np.searchsorted(rows, ends[chosen]), float(tol))
         values[chosen], errors[chosen] = found.values, found.errors
@@ -225,6 +228,21 @@ def effective_resistance(
         )
     resistances: list[float] = values.tolist()
     return (resistances, ResistanceInfo(errors.tolist(), operations)) if full_output else resistances
+
+
+def _by_component(
+    graph: CSRGraph, pairs: NDArray[np.intp], components: NDArray[np.integer]
+) -> Iterator[tuple[NDArray[np.intp], NDArray[np.intp]]]:
+    """The pairs of each component that has some, and the rows of this component."""
+    if len(pairs) == 0:
+        return
+    by_component = np.argsort(graph.components, kind="stable")
+    order = np.argsort(components, kind="stable")
+    wanted, starts = np.unique(components[order], return_index=True)
+    sorted_components = graph.components[by_component]
+    for chosen, component in zip(np.split(pairs[order], starts[1:]), wanted.tolist(), strict=True):
+        first, last = (int(np.searchsorted(sorted_components, component, side)) for side in ("left", "right"))
+        yield chosen, by_component[first:last]
 
 
 def _rows_of_pairs(graph: CSRGraph, pairs: Iterable[tuple[Hashable, Hashable]]) -> NDArray[np.int64]:
@@ -346,7 +364,7 @@ def resistances_from(laplacian: Laplacian, node: int, tol: float) -> Float64s | 
 def resistance_sums(laplacian: Laplacian, tol: float) -> Float64s | None:
     """The sum of the resistances from each node to all others; None as in `resistances_from`.
 
-    It is ``n g + sum of all g``, where g is the energy of a current from the node to all nodes alike.
+    It is ``n g + sum of all g``, where g is the energy of a current from the node, spread evenly over all nodes.
     """
     n, energies = len(laplacian), _energies(laplacian, laplacian.mean_sources, tol)
     if energies is not None:

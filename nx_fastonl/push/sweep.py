@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Hashable
+from collections.abc import Hashable, Iterator
 from dataclasses import dataclass, fields
 from typing import Any, NamedTuple
 
@@ -57,7 +57,7 @@ class SweepCut:
     Attributes
     ----------
     nodes : list of nodes
-        The set, in the order of the sweep. Their number is the ``len`` of this object.
+        The set, in the order of the sweep. This object has them too: for ``len``, for ``in``, and to iterate over.
     conductance : float
         The weight of the edges that leave the set, divided by the smaller of the two sums of degrees: of its nodes, and
         of all others. 1 where one of these is 0.
@@ -85,6 +85,12 @@ class SweepCut:
 
     def __len__(self) -> int:
         return len(self.nodes)
+
+    def __iter__(self) -> Iterator[Any]:
+        return iter(self.nodes)
+
+    def __contains__(self, node: object) -> bool:
+        return node in self.nodes
 
     def __repr__(self) -> str:
         return f"{type(self).__name__}({self._summary()})"

@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy import sparse
 
+from nx_fastonl._lib.log import warn_caller
 from nx_fastonl.graph.base import ChangingGraph
 from nx_fastonl.graph.convert import as_csr_graph
 from nx_fastonl.graph.csr import CSRGraph
@@ -175,6 +176,8 @@ class NodeClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  # s
         labels, known = labels_of(y, len(graph), "NodeClassifier")
         _check_some_known(known)
         classes, codes = classes_and_codes(labels[known])
+        if classes.tolist() == [1] and not known.all():
+            warn_caller("the only label in y is 1, beside -1 for those not known; if -1 is a class, say 0 instead")
         labeler = self._labeler(graph, classes)
         labeler.fit(_pairs(graph, known, classes, codes))
         fitted._take(graph, labeler, classes)
@@ -227,10 +230,13 @@ class NodeClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  # s
         labeler = self._labeler(graph, given) if is_first else self.labeler_
         pairs = _pairs(graph, known, given, codes)
         before = labeler.labels
+        changed = [(node, label) for node, label in pairs if before.get(node, label) != label]
+        if changed:  # one call for each: if an interrupt comes between, this classifier keeps its labeler
+            labeler = copy.deepcopy(labeler)
+        for node, label in changed:
+            labeler.learn_one(node, label, overwrite=True)
+        self.__dict__.pop("transduction_", None)
         labeler.learn_many([(node, label) for node, label in pairs if node not in before])
-        for node, label in pairs:
-            if node in before and before[node] != label:
-                labeler.learn_one(node, label, overwrite=True)
         fitted._take(graph, labeler, given)
         self.__dict__ = fitted.__dict__
         return self
@@ -420,7 +426,9 @@ class NodeClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  # s
             self.__dict__.pop("feature_names_in_", None)
             self.n_features_in_ = len(graph)
             return graph
+        index = getattr(X, "index", None)  # of a pandas DataFrame
         X = validate_data(self, X, accept_sparse=FORMATS)
+        _check_same_order(index, getattr(self, "feature_names_in_", None))
         if X.shape[0] != X.shape[1]:
             raise ValueError(f"X must be a square matrix, the adjacency of a graph, got shape {X.shape}")
         return _graph_of(_checked_weights(X))
@@ -451,6 +459,14 @@ def _check_some_known(known: NDArray[np.bool_]) -> None:
         raise ValueError("y has no label at all, only -1, None or NaN, which mean that a label is not known")
 
 
+def _check_same_order(index: Any, columns: Any) -> None:
+    """Raise an error if rows and columns have the same names in another order."""
+    if index is None or columns is None or len(index) != len(columns) or list(index) == list(columns):
+        return
+    if set(index) == set(columns):
+        raise ValueError("the rows and the columns of X are the same nodes in another order: pass X[X.index]")
+
+
 def _checked_weights(X: Any) -> Any:
     """The matrix, without negative weights."""
     if X.dtype.kind in "if" and X.size and X.min() < 0:
@@ -464,7 +480,7 @@ def _checked_weights(X: Any) -> Any:
 
 
 def _graph_of(X: Any) -> CSRGraph:
-    """The graph of a square matrix: undirected if that is symmetric but for rounding, as matrices of kernels are."""
+    """The graph of a square matrix: undirected if that is symmetric up to rounding, as matrices of kernels are."""
     A = sparse.csr_array(X)
     graph = CSRGraph.from_scipy(A)
     if not graph.is_directed():

@@ -122,6 +122,7 @@ def kill_jobs(path, kills):
     if path.exists():
         finish(G, kind, path, expected[kind])
         n_jobs += 1
+    assert in_a_shard or kills < 100, "no process was killed in the middle of a shard"
     return kills, in_a_shard, n_jobs, n_shards
 
 

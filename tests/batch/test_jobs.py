@@ -125,14 +125,14 @@ class TestWriting:
             ({"top_k": 5}, "holds rows with top_k=4, not top_k=5"),
             ({"alpha": 0.9}, "holds rows with alpha=0.85, not alpha=0.9"),
             ({"epsilon": 1e-3}, "holds rows with epsilon=0.0001, not epsilon=0.001"),
-            ({"tol": 1e-3}, "holds rows with epsilon=0.0001, not epsilon=None"),
+            ({"tol": 1e-3}, "holds rows with tol=None, not tol=0.001"),
             ({"dtype": "float32"}, "holds rows with dtype='float64', not dtype='float32'"),
             ({"sources": [2, 1]}, "holds rows with other sources"),
             ({"sources": None}, "holds rows with other sources"),
             ({"candidates": [3]}, "holds rows with other candidates"),
             ({"exclude": [3]}, "holds rows with other exclude"),
             ({"exclude_neighbors": True}, "holds rows with exclude_neighbors=False, not exclude_neighbors=True"),
-            ({"weight": None}, "holds rows of another graph"),
+            ({"weight": None}, "holds rows of another graph, or of other weights"),
             ({"rows_per_shard": 2}, "has shards of 1 rows, not 2"),
         ],
     )
@@ -407,8 +407,12 @@ class TestShards:
 
     def test_parts(self, karate, out):
         rows = plan_rows(karate)
-        assert [jobs.write_part(rows, out, (i, 3), None, False) for i in (2, 1, 1)] == [(11, 34), (23, 34), (23, 34)]
-        assert jobs.write_part(rows, out, (3, 3), 2, False) == (34, 34)
+        assert [jobs.write_part(rows, out, (i, 3), None, None, False) for i in (2, 1, 1)] == [
+            (11, 34),
+            (23, 34),
+            (23, 34),
+        ]
+        assert jobs.write_part(rows, out, (3, 3), 1, 2, False) == (34, 34)
         assert same(fo.open_matrix(out).to_scipy(), fo.ppr_matrix(karate))
 
 
@@ -501,6 +505,25 @@ class TestSavedMatrix:
         found = fo.open_matrix(out.name)
         monkeypatch.chdir("/")
         assert found.row(33) == pickle.loads(pickle.dumps(found)).row(33) == expected
+
+    def test_a_pickled_matrix_is_no_other_one(self, karate, out):
+        content = pickle.dumps(fo.ppr_matrix(karate, out=out))
+        shutil.rmtree(out)
+        fo.ppr_matrix(karate, alpha=0.5, out=out)
+        with pytest.raises(ValueError, match="rows holds other rows than when the matrix was pickled"):
+            pickle.loads(content)
+
+    def test_what_arrays_do_and_it_does_not(self, karate, out):
+        saved = fo.ppr_matrix(karate, out=out)
+        chosen = np.arange(34) % 5 == 0
+        assert same(saved[chosen], fo.ppr_matrix(karate)[chosen])
+        for wrong in ((1, 2), np.ones(33, dtype=bool)):
+            with pytest.raises(TypeError, match="rows are taken by a slice or a list of their numbers"):
+                saved[wrong]
+        with pytest.raises(TypeError, match=r"shards\(\) gives all its rows"):
+            list(saved)
+        with pytest.raises(TypeError, match=r"to_scipy\(\) reads all of it"):
+            np.asarray(saved)
 
     def test_few_shards_are_mapped_at_once(self, karate, out, monkeypatch):
         monkeypatch.setattr("nx_fastonl.batch.matrix.MAX_OPEN_SHARDS", 3)
@@ -622,6 +645,8 @@ def test_the_command(tmp_path):
     assert '"done": 34' in second.stdout
     graph = fo.CSRGraph.open(tmp_path / "graph")
     assert same(fo.open_matrix(tmp_path / "rows").to_scipy(), fo.ppr_matrix(graph, top_k=3))
+    third = run("ppr-matrix", "graph", "--out", "fewer", "--rows-per-shard", "20", "--json")
+    assert '"shards": 2' in third.stdout
     other = run("ppr-matrix", "graph", "--out", "rows", "--top", "4")
     assert other.returncode == 1
     assert "holds rows with top_k=3, not top_k=4" in other.stderr

@@ -72,6 +72,9 @@ def tiny(table: Table) -> None:
             (nx.katz_centrality, {"alpha": 0.02}),
             (local_and_global_consistency, {}),
             (harmonic_function, {}),
+            (nx.resistance_distance, {"nodeA": 0, "nodeB": 1}),
+            (nx.current_flow_closeness_centrality, {}),
+            (nx.approximate_current_flow_betweenness_centrality, {"seed": 1}),
         ):
             table.add(n, function.__name__, *compare(partial(function, G, **parameters), 50, 50))
 

@@ -152,6 +152,32 @@ def test_damaged_graph(tmp_path):
         fo.CSRGraph.open(tmp_path, verify="checksum")
 
 
+@fault("saved rows with damage that could do harm")
+def test_damaged_rows(tmp_path):
+    rows = fo.ppr_matrix(nx.karate_club_graph(), out=tmp_path / "rows", rows_per_shard=34)
+    (columns,) = rows.path.glob("rows-*/columns-*.npy")
+    content = bytearray(columns.read_bytes())
+    content[-4:] = (99).to_bytes(4, "little")  # there are 34 columns
+    columns.write_bytes(content)
+    with pytest.raises(ValueError, match="damaged"):
+        fo.open_matrix(rows.path).to_scipy()
+    content[-4:] = (2).to_bytes(4, "little")
+    columns.write_bytes(content)
+    with pytest.raises(ValueError, match="checksum"):
+        fo.open_matrix(rows.path, verify="checksum")
+
+
+@fault("a folder with rows of another graph or of other parameters")
+def test_other_rows(tmp_path):
+    G = nx.karate_club_graph()
+    expected = fo.ppr_matrix(G, top_k=3, out=tmp_path / "rows").to_scipy()
+    with pytest.raises(ValueError, match="holds rows with top_k=3, not top_k=4"):
+        fo.ppr_matrix(G, top_k=4, out=tmp_path / "rows")
+    with pytest.raises(ValueError, match="holds rows of another graph"):
+        fo.ppr_matrix(nx.path_graph(34), top_k=3, out=tmp_path / "rows")
+    assert (fo.open_matrix(tmp_path / "rows").to_scipy() != expected).nnz == 0
+
+
 @fault("a model and a graph that it was not learned on")
 def test_other_graph(tmp_path):
     fo.OnlineNodeLabeler(nx.path_graph(5)).save(tmp_path, include_graph=False)
@@ -332,6 +358,13 @@ def test_full_disk(monkeypatch, tmp_path):
 def test_killed_saver(tmp_path):
     command = [sys.executable, "-m", "tests._lib.killed_savers", str(tmp_path), "20"]
     subprocess.run(command, cwd=Path(__file__).resolve().parents[2], check=True)
+
+
+@fault("a process that is killed while it writes rows to a folder")
+@pytest.mark.skipif(sys.platform == "win32", reason="POSIX")
+def test_killed_job(tmp_path):
+    command = [sys.executable, "-m", "tests.batch.killed_jobs", str(tmp_path / "rows"), "5"]
+    subprocess.run(command, cwd=Path(__file__).resolve().parents[2], check=True, stdout=subprocess.PIPE)
 
 
 @fault("a folder that is saved to while it is open")

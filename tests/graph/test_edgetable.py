@@ -200,7 +200,7 @@ def test_nodes_of_columns(kind):
 
 
 def test_what_is_no_table_of_edges():
-    with pytest.raises(TypeError, match="targets are missing: pass them after the sources, or a table of edges"):
+    with pytest.raises(TypeError, match="targets are missing: pass them after the sources, .* or a table of edges"):
         fo.CSRGraph.from_edges([0, 1])
     with pytest.raises(TypeError, match="targets are missing"):
         fo.CSRGraph.from_edges(pl.Series([0, 1]))
@@ -360,3 +360,13 @@ class TestSeeds:
         for use, name in ((fo.local_community, "seeds"), (fo.sweep_cut, "vector")):
             with pytest.raises(ValueError, match=f"{name} is a column of integers whose index has no names"):
                 use(self.G, pd.Series([0, 33]))
+
+
+def test_a_bad_weight_names_the_nodes():
+    table = pd.DataFrame({"source": [10, 20, 1], "target": [20, 30, 2], "weight": [1.0, -5.0, 1.0]})
+    with pytest.raises(ValueError, match=r"edge \(20, 30\) has weight -5"):
+        fo.CSRGraph.from_edges(table)
+    with pytest.raises(ValueError, match=r"edge \('bob', 'cleo'\) has weight nan"):
+        fo.CSRGraph.from_edges(["ann", "bob"], ["bob", "cleo"], [5.0, float("nan")])
+    with pytest.raises(ValueError, match=r"edge \('b', 'c'\) has weight -5"):
+        fo.CSRGraph.from_edges([0, 1], [1, 2], [1, -5], nodes="abc")

@@ -276,13 +276,25 @@ class TestReasons:
             assert BackendInterface.can_run("pagerank", (karate,), parameters) is True
             assert BackendInterface.can_run("pagerank", (), {"G": karate, **parameters}) is True
 
-    @pytest.mark.parametrize(("name", "min_nodes"), [("google_matrix", 80), ("katz_centrality", 10)])
+    @pytest.mark.parametrize(
+        ("name", "min_nodes"),
+        [("google_matrix", 80), ("katz_centrality", 10), ("approximate_current_flow_betweenness_centrality", 5)],
+    )
     def test_tiny_graphs_are_left_to_networkx(self, name, min_nodes):
         reason = f"converting a graph of {min_nodes - 1} nodes would take longer than NetworkX does"
         assert BackendInterface.should_run(name, (nx.path_graph(min_nodes - 1),), {}) == reason
         assert BackendInterface.should_run(name, (), {"G": nx.path_graph(min_nodes)}) is True
 
-    @pytest.mark.parametrize("name", ["pagerank", "local_and_global_consistency", "harmonic_function"])
+    @pytest.mark.parametrize(
+        "name",
+        [
+            "pagerank",
+            "local_and_global_consistency",
+            "harmonic_function",
+            "resistance_distance",
+            "current_flow_closeness_centrality",
+        ],
+    )
     def test_where_networkx_takes_longer_on_any_graph(self, name):
         assert BackendInterface.should_run(name, (nx.path_graph(2),), {}) is True
 

@@ -230,8 +230,8 @@ def test_walks_that_cannot_leave_their_source(ax, G, values):
         ({"labels": {99: "a"}}, nx.NodeNotFound, "labels: node 99 is not in the graph"),
         ({"labels": {}, "truth": {"x": "a"}}, nx.NodeNotFound, "truth: node 'x' is not in the graph"),
         ({"labels": {}, "pos": {0: (0, 0)}}, nx.NetworkXError, "pos has no position for node 1"),
-        ({"labels": "club"}, TypeError, "labels must be a dict {node: value}, got 'club'"),
-        ({"labels": {}, "truth": "club"}, TypeError, "truth must be a dict {node: value}, got 'club'"),
+        ({"labels": "team"}, ValueError, "no node has the attribute 'team'"),
+        ({"labels": {}, "truth": 7}, TypeError, "labels must be a dict, pairs (node, label), a table"),
         ({"labels": {3: ["a"]}}, TypeError, "a label must be hashable, got ['a'] for node 3"),
     ],
 )
@@ -310,3 +310,26 @@ def test_bad_sources(karate, arguments, error, message):
     with pytest.raises(error, match=re.escape(message)):
         plot_pagerank(karate, **arguments)
     assert plt.get_fignums() == []
+
+
+def test_labels_in_every_form(karate):
+    clubs = nx.get_node_attributes(karate, "club")
+    for labels in (clubs, "club", list(clubs.items()), np.array(list(clubs.values()))):
+        _, ax = plt.subplots()
+        assert legend_texts(plot_labels(karate, labels, ax=ax)) == ["Mr. Hi", "Officer"]
+        plt.close()
+
+
+def test_a_legend_names_some_of_many_labels(ax):
+    G = nx.path_graph(60)
+    plot_labels(G, {v: f"label {v:02}" for v in range(59)}, {0: "label 58"}, ax=ax)
+    names = legend_texts(ax)
+    assert len(names) == 25
+    assert names[:2] + names[-4:] == ["label 00", "label 01", "label 21", "37 more labels", "no label", "mistake"]
+
+
+def test_a_graph_too_large_is_not_converted(monkeypatch):
+    graph = fo.CSRGraph.from_edges(range(20_000), range(1, 20_001))
+    monkeypatch.setattr(fo.CSRGraph, "to_networkx", None)
+    with pytest.raises(ValueError, match="a layout of 20,001 nodes and 20,000 edges would take long"):
+        plot_labels(graph, {})

@@ -233,3 +233,16 @@ class TestErrors:
         for call in (fo.personalized_pagerank_local, fo.ppr_matrix):
             with pytest.raises(TypeError, match=r"exclude_neighbors must be True or False, got \[3\]"):
                 call(karate, exclude_neighbors=[3])
+
+
+def test_an_iterator_of_the_caller_may_change_the_graph():
+    """It is read before the graph is: while a graph is read, no caller's code runs."""
+    graph = fo.DynamicGraph(nx.path_graph(3))
+
+    def joining(node):
+        graph.add_edge(2, node)
+        yield node
+
+    found = fo.personalized_pagerank_local(graph, personalization=joining(3), candidates=joining(4), top_k=1)
+    assert list(found) == [4]
+    assert 5 in fo.local_community(graph, joining(5)).nodes

@@ -17,7 +17,7 @@ from tests.strategies import small_graphs
 
 
 def laplacian_of(G, n_jobs=None):
-    return Laplacian(connected_part(CSRGraph.from_networkx(G), 0)[0], n_jobs)
+    return Laplacian(connected_part(CSRGraph.from_networkx(G)), n_jobs)
 
 
 def resistances(G):

@@ -1,6 +1,7 @@
 """`effective_resistance` against exact fractions."""
 
 import math
+import re
 import tracemalloc
 import warnings
 
@@ -183,3 +184,8 @@ class TestErrors:
         assert abs(far - 299) <= info.errors[0]
         assert np.isfinite(info.errors[0])
         assert [warning.filename for warning in warned] == [__file__]
+
+
+def test_one_line_says_what_was_found():
+    _, info = fo.effective_resistance(nx.star_graph(100), [(0, u) for u in range(1, 101)], full_output=True)
+    assert re.fullmatch(r"ResistanceInfo\(100 errors, of at most \S+, operations=\d+\)", repr(info))

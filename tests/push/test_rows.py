@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 from scipy import sparse
 
 import nx_fastonl as fo
+from nx_fastonl.push import _rows
 from nx_fastonl.push import rows as pushed_rows
 from nx_fastonl.push.matrix import plan_rows
 from tests import oracles
@@ -143,6 +144,14 @@ def test_a_large_top_k_takes_no_more_memory_than_the_values():
         assert tracemalloc.get_traced_memory()[1] < 100 * n  # n values of each row were 3,000 * n
     finally:
         tracemalloc.stop()
+
+
+def test_a_block_has_room_for_its_rows():
+    block = _rows.RowBlock(1, 0)
+    block.add([0], [0.5], 0.1)
+    with pytest.raises(ValueError, match="the block has room for 1 rows, not 2"):
+        block.add([0], [0.5], 0.1)
+    assert block.arrays()[1].tolist() == [0]
 
 
 def test_another_thread_ends_the_rows():

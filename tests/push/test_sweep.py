@@ -264,3 +264,10 @@ class TestLocalCommunity:
             fo.local_community(nx.Graph(), 0)
         with pytest.raises(ValueError, match="seeds is an array of int64 with an entry for each of the 34 nodes"):
             fo.local_community(karate, np.arange(34))
+
+
+def test_a_community_is_a_collection_of_nodes():
+    found = fo.local_community(nx.barbell_graph(10, 0), 0)
+    assert set(found) == set(range(10))
+    assert 0 in found
+    assert 10 not in found

@@ -239,3 +239,10 @@ class TestBounds:
             for v in range(len(graph)):
                 residual[v] += W[u][v] * truth.number(z)
         return residual, degrees
+
+
+def test_many_ties_are_counted():
+    _, info = fo.personalized_pagerank_local(nx.star_graph(50), personalization=0, top_k=3, full_output=True)
+    assert "tied=<50 nodes in 1 groups>, " in repr(info)
+    _, info = fo.personalized_pagerank_local(nx.star_graph(3), personalization=0, top_k=3, full_output=True)
+    assert f"tied={info.tied}, " in repr(info)

@@ -295,6 +295,41 @@ def test_labels_that_become_known_later(digits):
     assert classifier.fit(A, first).labeler_.n_learned == (first >= 0).sum()
 
 
+def test_a_single_label_may_be_a_mistake():
+    with pytest.warns(UserWarning, match="if -1 is a class, say 0 instead"):
+        NodeClassifier().fit(PATH, [1, -1, -1, 1])
+    NodeClassifier().fit(PATH, [1, 1, 1, 1])
+    NodeClassifier().fit(PATH, [2, -1, -1, 2])
+
+
+def test_rows_and_columns_in_another_order():
+    X = pd.DataFrame(PATH.toarray(), index=list("abcd"), columns=list("abcd"))
+    shuffled = X.loc[list("cabd")]
+    with pytest.raises(ValueError, match=r"the same nodes in another order: pass X\[X.index\]"):
+        NodeClassifier().fit(shuffled, [0, -1, -1, 1])
+    expected = NodeClassifier().fit(X, [0, -1, -1, 1]).predict_proba(X)
+    found = NodeClassifier().fit(shuffled[shuffled.index], [-1, 0, -1, 1])
+    np.testing.assert_allclose(found.predict_proba(shuffled[shuffled.index]), expected[[2, 0, 1, 3]], rtol=1e-6)
+
+
+def test_partial_fit_is_all_or_nothing(monkeypatch):
+    classifier = NodeClassifier().partial_fit(PATH, [0, -1, 1, -1])
+    found, learn_one = classifier.transduction_.tolist(), fo.OnlineNodeLabeler.learn_one
+
+    def interrupted(labeler, node, label, **options):
+        if node == 2:
+            raise KeyboardInterrupt
+        learn_one(labeler, node, label, **options)
+
+    with monkeypatch.context() as patch:
+        patch.setattr(fo.OnlineNodeLabeler, "learn_one", interrupted)
+        with pytest.raises(KeyboardInterrupt):
+            classifier.partial_fit(PATH, [1, 1, 0, -1])
+    assert classifier.labeler_.labels == {0: 0, 2: 1}
+    assert classifier.transduction_.tolist() == found
+    assert classifier.partial_fit(PATH, [1, 1, 0, -1]).labeler_.labels == {0: 1, 1: 1, 2: 0}
+
+
 def test_partial_fit_refuses_other_graphs_and_new_labels():
     classifier = NodeClassifier().partial_fit(PATH, [0, -1, -1, 1])
     with pytest.raises(ValueError, match=r"label 2 of y is not one of the classes: \[0, 1\]"):
