@@ -42,6 +42,7 @@ from nx_fastonl._lib.log import warn_caller
 from nx_fastonl._lib.progress import counting_bar
 from nx_fastonl.batch.engines import is_elsewhere, over_joblib
 from nx_fastonl.batch.matrix import (
+    DAMAGED_SHARD,
     KIND,
     SHARD_KIND,
     VERSION,
@@ -130,7 +131,7 @@ class Shard:
     @property
     def done(self) -> bool:
         """Whether its rows are complete."""
-        return self.path.is_dir()
+        return (self.path / MANIFEST).is_file()
 
     def run(self) -> None:
         """Compute its rows and write them, unless they are there.
@@ -154,7 +155,8 @@ class Shard:
         True
         """
         if not self.done:
-            rows = _opened_rows(self.folder, self._job, self._graph, self._rows_type)
+            _folder_of(self)  # what is kept for the next task may be of rows that have been replaced
+            rows = _opened_rows(replace(self, first=0, last=0))
             pieces = _Pieces(self, MAX_ROWS_PER_BLOCK)
             for i in range(len(pieces)):
                 pieces.compute(i, rows, NEVER_CANCELLED)
@@ -387,22 +389,31 @@ def _run(shard: Shard) -> int:
     return shard.last - shard.first
 
 
+def _folder_of(shard: Shard) -> Folder:
+    """The folder of all rows, if these are still the ones that this shard is a part of."""
+    folder = open_folder(Path(shard.folder), KIND, VERSION)
+    if folder.fingerprint != shard._job:
+        raise ValueError(
+            f"{shard.folder} holds other rows than when this job began: somebody has replaced it meanwhile"
+        )
+    return folder
+
+
 @lru_cache(maxsize=1)  # a worker maps the graph once, for all its tasks
-def _opened_rows(path: str, job: str, graph: str, rows_type: type[MatrixRows]) -> MatrixRows:
-    folder = open_folder(Path(path), KIND, VERSION)
-    if folder.fingerprint != job:
-        raise ValueError(f"{path} holds other rows than when this task was made")
+def _opened_rows(shard: Shard) -> MatrixRows:
+    """The rows that a shard is a part of; it stands for all shards of its job."""
+    folder = _folder_of(shard)
     # Compiled loops trust the sources, so they must be those that the fingerprint stands for.
     details = folder.content.details
-    arrays = read_arrays(folder, folder.content.arrays.keys() & rows_type.parameter_of_array.keys())
-    opened = CSRGraph.open(graph)
+    arrays = read_arrays(folder, folder.content.arrays.keys() & shard._rows_type.parameter_of_array.keys())
+    opened = CSRGraph.open(shard._graph)
     if opened.fingerprint != details["graph"]:
         raise ValueError(
-            f"{graph} holds another graph than when this task was made: its fingerprint is "
+            f"{shard._graph} holds another graph than when this task was made: its fingerprint is "
             f"{opened.fingerprint[:12]}..., expected {details['graph'][:12]}..."
         )
     sources = arrays.pop("sources", None)
-    return rows_type.restored(opened, sources, details["dtype"], details["parameters"], arrays)
+    return shard._rows_type.restored(opened, sources, details["dtype"], details["parameters"], arrays)
 
 
 def _content(rows: MatrixRows, rows_per_shard: int) -> Content:
@@ -460,10 +471,13 @@ def _write_shard(shard: Shard, block: Block) -> None:
     with errors_name(shard.path):
         try:
             write_folder(part, SHARD_KIND, VERSION, Content(details, block._asdict(), {}, {}))
+            _folder_of(shard)
             try:
                 part.rename(shard.path)
             except OSError:
                 if not shard.done:
+                    if shard.path.exists():
+                        raise DamagedError(shard.path, f"it has no {MANIFEST}", DAMAGED_SHARD) from None
                     raise
         finally:
             if part.exists():

@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from nx_fastonl._lib.checks import shortened
-from nx_fastonl._lib.folders import DamagedError, Folder, check_sums, open_folder
+from nx_fastonl._lib.folders import MANIFEST, DamagedError, Folder, check_sums, open_folder
 from nx_fastonl._lib.html import facts, few_names, view, view_or_none
 from nx_fastonl.batch.rows import DTYPES, Block, checked_nodes
 from nx_fastonl.graph.names import ArrayNames, finder_of
@@ -70,6 +70,8 @@ def open_shard(
             check_sums(folder)
     except DamagedError as error:
         raise DamagedError(path, error.why, DAMAGED_SHARD) from error
+    except (FileNotFoundError, NotADirectoryError) as error:
+        raise DamagedError(path, f"it has no {MANIFEST}", DAMAGED_SHARD) from error
     details, arrays = folder.content.details, folder.content.arrays
     if details.get("job") != job:
         raise ValueError(f"{path} belongs to rows with other parameters than those of its folder: remove it")

@@ -25,6 +25,7 @@ __all__ = [
     "Block",
     "MatrixRows",
     "Row",
+    "check_node_array",
     "checked_dtype",
     "checked_nodes",
     "csr_of",
@@ -181,9 +182,19 @@ def checked_nodes(graph: Container[Any], nodes: Any, name: str) -> list[Any]:
     """The nodes of a collection, which need not be in the graph. A node of the graph is no collection."""
     if is_frame(nodes):
         return listed_nodes(nodes, name)
+    check_node_array(nodes, name)
     if nodes in graph or isinstance(nodes, str) or not isinstance(nodes, Iterable):
         raise TypeError(f"{name} must be a collection of nodes; for one node pass [{nodes!r}]")
     return list(nodes)
+
+
+def check_node_array(nodes: Any, name: str) -> None:
+    """Raise an error if nodes are in an array that cannot hold a collection of them."""
+    if isinstance(nodes, np.ndarray) and (nodes.ndim != 1 or nodes.dtype.kind == "b"):
+        raise ValueError(
+            f"{name} must be a collection of nodes, got an array of {nodes.dtype} of shape {nodes.shape}; "
+            "of an array of booleans, pass the nodes where it is true"
+        )
 
 
 def checked_dtype(dtype: Any) -> str:

@@ -17,6 +17,7 @@ from nx_fastonl.graph.names import HALVES, IntegerNames, integer_names, text_nam
 
 # So many texts of each column are copied at a time.
 BLOCK = 65_536
+ARROW_TEXTS = ("string", "large_string", "string_view")
 
 Utf8 = tuple[NDArray[np.uint8], NDArray[np.int64]]
 
@@ -193,18 +194,32 @@ def _object_column(array: NDArray[Any], name: str) -> Any:
 
 def _arrow_column(pyarrow: Any, values: Any, name: str) -> Any:
     """A column that Arrow can read; texts and integers stay where they are."""
-    column = values if isinstance(values, pyarrow.ChunkedArray) else pyarrow.chunked_array(_chunks(pyarrow, values))
+    try:
+        column = values if isinstance(values, pyarrow.ChunkedArray) else pyarrow.chunked_array(_chunks(pyarrow, values))
+    except pyarrow.ArrowException as error:
+        raise TypeError(f"{name} must be a column of integers or texts, and Arrow cannot read it: {error}") from error
     if len(column) == 0:
         return np.empty(0, dtype=np.int32)
+    if pyarrow.types.is_dictionary(column.type):
+        column = pyarrow.chunked_array([_decoded(pyarrow, chunk) for chunk in column.chunks])
+    is_text = str(column.type) in ARROW_TEXTS
+    if not (is_text or pyarrow.types.is_integer(column.type) or pyarrow.types.is_floating(column.type)):
+        raise TypeError(f"{name} must be a column of integers or texts, got one of Arrow's type {column.type}")
     if column.null_count:
         raise _missing(name, int(column.is_null().to_numpy().argmax()), None, "an integer or a text")
-    if pyarrow.types.is_dictionary(column.type):
-        column = column.cast(column.type.value_type)
-    if str(column.type) in ("string", "large_string", "string_view"):
+    if is_text:
         column = column.cast(pyarrow.large_string())
         column.validate(full=True)  # that it is UTF-8
         return ArrowTexts(column, name)
     return column.chunk(0).to_numpy(zero_copy_only=False) if column.num_chunks == 1 else column.to_numpy()
+
+
+def _decoded(pyarrow: Any, chunk: Any) -> Any:
+    """The values of a chunk of categories, nulls among the categories too. Arrow has no cast for those of polars."""
+    categories = chunk.dictionary
+    if str(categories.type) in ARROW_TEXTS:
+        categories = categories.cast(pyarrow.large_string())
+    return categories.take(chunk.indices)
 
 
 def _chunks(pyarrow: Any, values: Any) -> Any:

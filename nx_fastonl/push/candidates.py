@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from nx_fastonl._lib.arrays import no_marks
 from nx_fastonl._lib.checks import Unknown, shortened
 from nx_fastonl._lib.frames import is_frame, named_nodes
-from nx_fastonl.batch.rows import checked_nodes
+from nx_fastonl.batch.rows import check_node_array, checked_nodes
 from nx_fastonl.graph.base import RowGraph
 from nx_fastonl.graph.names import IntegerNames
 from nx_fastonl.push._filter import NodeFilter
@@ -106,11 +106,7 @@ def _checked_rows(graph: RowGraph, nodes: Any, name: str, unknown: Unknown) -> N
     if is_frame(nodes):
         nodes = named_nodes(nodes, name)
     if isinstance(nodes, np.ndarray):
-        if nodes.ndim != 1 or nodes.dtype.kind == "b":
-            raise ValueError(
-                f"{name} must be a collection of nodes, got an array of {nodes.dtype} of shape {nodes.shape}; "
-                "of an array of booleans, pass the nodes where it is true"
-            )
+        check_node_array(nodes, name)
         rows = _rows_of_integers(graph, nodes)
         if rows is not None:
             return np.unique(rows)

@@ -171,10 +171,10 @@ def _best_sweep(
             before = scaled
             rows, scores = pushed_so_far(work)
             # The pivots are the degrees, times a constant: estimates are in the order of the values per degree.
-            if len(seeds[0]) == 1:
-                scores[rows == seeds[0][0]] = np.inf  # as in the exact vector, whatever is left to push
-            else:
-                scores[graph.degrees[rows] == 0.0] = np.inf
+            scores[graph.degrees[rows] == 0.0] = np.inf
+            pushed_seeds = np.flatnonzero(np.isin(rows, seeds[0]))
+            if len(pushed_seeds):  # as in the exact vector, whatever is left to push
+                scores[pushed_seeds[scores[pushed_seeds].argmax()]] = np.inf
             found = prefixes(graph, rows, scores, max_size, half)
             if best is None or found.conductance < best[0].conductance:
                 best = found, epsilon

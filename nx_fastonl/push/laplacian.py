@@ -139,7 +139,9 @@ class Laplacian:
             order, parents = csgraph.breadth_first_order(W, root)
             resistances = np.ones(len(self))
         else:
-            lengths = csr_array((1.0 / self.graph.weights, W.indices, W.indptr), shape=W.shape)
+            indptr = self.graph.indptr  # in 32 bits if that can be: scipy 1.13 takes no others here
+            indptr = indptr if len(W.indices) >= 2**31 else indptr.astype(np.int32)
+            lengths = csr_array((1.0 / self.graph.weights, self.graph.indices, indptr), shape=W.shape)
             _, parents = csgraph.dijkstra(lengths, indices=np.array(root), return_predecessors=True)
             sources = np.repeat(np.arange(len(self)), np.diff(self.graph.indptr))
             edges = np.flatnonzero(parents[self.graph.indices] == sources)

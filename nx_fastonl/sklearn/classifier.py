@@ -21,7 +21,7 @@ from nx_fastonl.labeling.labeler import OnlineNodeLabeler
 try:
     from sklearn.base import BaseEstimator, ClassifierMixin
     from sklearn.metrics import accuracy_score
-    from sklearn.utils.validation import check_is_fitted, validate_data
+    from sklearn.utils.validation import check_consistent_length, check_is_fitted, validate_data
 except ImportError as error:
     raise ImportError("NodeClassifier needs scikit-learn 1.6 or newer: pip install -U scikit-learn") from error
 
@@ -197,7 +197,7 @@ class NodeClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  # s
         y : array_like of shape (n,)
             As in `fit`. Where a label was learned before and `y` has none, it is kept; another one takes its place.
         classes : array_like, optional
-            All possible labels, in the first call. By default those in `y`.
+            All possible labels, in the first call; -1 and None among them do not count. By default those in `y`.
 
         Returns
         -------
@@ -244,7 +244,8 @@ class NodeClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  # s
     def _given_classes(self, known: NDArray[Any], classes: ArrayLike | None, *, is_first: bool) -> NDArray[Any]:
         """All possible labels, which only the first call decides."""
         if classes is not None:
-            found = classes_and_codes(np.asarray(classes))[0]
+            labels, are_labels = labels_of(classes, len(np.asarray(classes)), "partial_fit")
+            found = classes_and_codes(labels[are_labels])[0]
             if not is_first and not np.array_equal(found, self.classes_):
                 raise ValueError(f"classes were {self.classes_.tolist()} in the first call, got {found.tolist()}")
             return found
@@ -362,6 +363,7 @@ class NodeClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  # s
         predicted = self.predict(X)
         labels, known = labels_of(y, len(predicted), "NodeClassifier")
         _check_some_known(known)
+        check_consistent_length(labels, sample_weight)
         weights = None if sample_weight is None else np.asarray(sample_weight)[known]
         # As Python objects: NumPy would cut texts, or refuse them, to compare them with labels of another type.
         pairs = zip(labels[known].tolist(), predicted[known].tolist(), strict=True)

@@ -31,7 +31,8 @@ def labels_of(y: Any, n: int, estimator: str) -> tuple[NDArray[Any], NDArray[np.
     labels: NDArray[Any] = column_or_1d(_as_objects(y) if isinstance(y, list | tuple) else y, warn=True)
     if len(labels) != n:
         raise ValueError(f"y must hold a label, or -1, for each of the {n} nodes of X in turn, got {len(labels)}")
-    return labels, _known(labels)
+    known = _known(labels)
+    return labels, known & ~np.ma.getmaskarray(y).ravel() if isinstance(y, np.ma.MaskedArray) else known
 
 
 def _with_integers(y: Any) -> Any:
@@ -39,8 +40,10 @@ def _with_integers(y: Any) -> Any:
     dtype = getattr(y, "dtype", None)
     if isinstance(dtype, np.dtype) or not is_frame(y):
         return y
-    if getattr(dtype, "kind", "") in ("i", "u", "b") and hasattr(y, "to_numpy"):  # of pandas
-        return y.to_numpy(dtype=object)
+    if (getattr(dtype, "kind", "") in ("i", "u", "b") or str(dtype) == "category") and hasattr(
+        y, "astype"
+    ):  # of pandas
+        return y.astype(object).to_numpy()
     to_list = getattr(y, "to_pylist", None) or getattr(y, "to_list", None)
     return to_list() if to_list is not None and hasattr(y, "null_count") else y  # of Arrow and polars
 

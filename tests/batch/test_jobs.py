@@ -358,7 +358,7 @@ class TestShards:
         shutil.rmtree(out)
         fo.ppr_matrix(karate, out=out, top_k=1)
         shutil.rmtree(tasks[0].path)
-        with pytest.raises(ValueError, match="holds other rows than when this task was made"):
+        with pytest.raises(ValueError, match="holds other rows than when this job began"):
             tasks[0].run()
 
     def test_damaged_sources_are_not_pushed_from(self, karate, out, tmp_path):
@@ -398,6 +398,17 @@ class TestShards:
             tasks = fo.shards(fo.ppr_matrix, karate, [1, 2], 0.5, 1e-3, 4, None, out=out)
         assert len(tasks) == 2
         fo.ppr_matrix(karate, [1, 2], 0.5, 1e-3, 4, out=out)
+
+    def test_tasks_of_rows_that_were_replaced(self, karate, out, tmp_path):
+        fo.CSRGraph.from_networkx(karate).save(tmp_path / "graph")
+        graph = fo.CSRGraph.open(tmp_path / "graph")
+        old = fo.shards(fo.ppr_matrix, graph, top_k=3, out=out, rows_per_shard=10)
+        old[0].run()
+        shutil.rmtree(out)
+        new = fo.shards(fo.ppr_matrix, graph, top_k=5, out=out, rows_per_shard=10)
+        with pytest.raises(ValueError, match="holds other rows than when this job began"):
+            old[1].run()
+        assert not any(task.done for task in new)
 
     def test_other_functions(self, karate, out):
         with pytest.raises(TypeError, match="shards takes ppr_matrix or kernel_matrix"):
@@ -595,6 +606,43 @@ class TestSavedMatrix:
             file.write_bytes(content)
             with pytest.raises(ValueError, match="is damaged"):
                 saved.row(0)
+
+    @pytest.mark.parametrize(("array", "last"), [("columns", 34), ("offsets", None)])
+    def test_numbers_that_lead_outside(self, karate, out, array, last):
+        """In files that are whole otherwise: the column after the last one; offsets that fall."""
+        rows = fo.ppr_matrix(karate, out=out, top_k=3, rows_per_shard=34)
+        (file,) = out.glob(f"rows-*/{array}-*.npy")
+        values = np.load(file)
+        if last is None:
+            values[5], values[6] = values[6], values[5]
+        else:
+            values[-1] = last
+        np.save(file, values)
+        with pytest.raises(ValueError, match=r"offsets do not rise|columns that the matrix does not have"):
+            fo.open_matrix(rows.path).row(0)
+
+    def test_shards_that_nobody_wrote(self, karate, out):
+        expected = fo.ppr_matrix(karate, out=out, rows_per_shard=20).to_scipy()
+        (out / shard_name(20, 34)).rename(out / shard_name(20, 33))
+        with pytest.raises(ValueError, match="1 of 2 shards are missing, the first with row 20"):
+            fo.open_matrix(out)
+        assert same(fo.ppr_matrix(karate, out=out, rows_per_shard=20).to_scipy(), expected)
+
+    def test_an_empty_shard_is_computed_again(self, karate, out):
+        expected = fo.ppr_matrix(karate, out=out, rows_per_shard=20).to_scipy()
+        shard = out / shard_name(0, 20)
+        shutil.rmtree(shard)
+        shard.mkdir()
+        with pytest.raises(ValueError, match=r"no manifest\.json\. Remove this folder of a shard"):
+            fo.open_matrix(out).row(0)
+        assert same(fo.ppr_matrix(karate, out=out, rows_per_shard=20).to_scipy(), expected)
+        shutil.rmtree(shard)
+        shard.mkdir()
+        (shard / "something").write_text("else")
+        with pytest.raises(ValueError, match=r"no manifest\.json\. Remove this folder of a shard"):
+            fo.ppr_matrix(karate, out=out, rows_per_shard=20)
+        shutil.rmtree(shard)
+        assert same(fo.ppr_matrix(karate, out=out, rows_per_shard=20).to_scipy(), expected)
 
     def test_a_shard_of_another_job(self, karate, out, tmp_path):
         fo.ppr_matrix(karate, out=out, rows_per_shard=34)

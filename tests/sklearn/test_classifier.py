@@ -41,6 +41,7 @@ def hidden(y, fraction, seed=0):
     return np.where(np.random.default_rng(seed).random(len(y)) < fraction, y, -1)
 
 
+@pytest.mark.filterwarnings("ignore:the only label in y is 1")
 @settings(max_examples=60, deadline=None)
 @given(st.data(), st.booleans(), st.sampled_from(["adaptive", "fastonl"]))
 def test_the_nodes_of_fit_have_their_labels_or_those_of_the_labeler(data, directed, method):
@@ -440,3 +441,45 @@ def test_without_scikit_learn_it_is_named():
     )
     found = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True).stdout
     assert found == "NodeClassifier needs scikit-learn 1.6 or newer: pip install -U scikit-learn\n"
+
+
+def test_classes_may_hold_what_is_not_known():
+    y = np.array([0, -1, -1, 1])
+    for classes in (np.unique(y), [1, 0, None], [0.0, np.nan, 1.0]):
+        found = NodeClassifier().partial_fit(PATH, [-1] * 4, classes=classes)
+        assert found.classes_.tolist() == [0, 1]
+    with pytest.raises(ValueError, match="1d array"):
+        NodeClassifier().partial_fit(PATH, y, classes=[[0, 1], [2, 3]])
+
+
+def test_what_is_masked_is_not_known():
+    y = np.ma.masked_array([0, 1, 1, 1], mask=[False, True, True, False])
+    expected = NodeClassifier().fit(PATH, [0, -1, -1, 1])
+    found = NodeClassifier().fit(PATH, y)
+    assert found.labeler_.labels == expected.labeler_.labels == {0: 0, 3: 1}
+
+
+def test_categories_of_integers_stay_integers():
+    found = NodeClassifier().fit(PATH, pd.Series([0, None, None, 1], dtype="category"))
+    assert found.classes_.dtype.kind == "i"
+
+
+def test_a_label_that_is_known_already_changes_nothing(monkeypatch):
+    classifier = NodeClassifier().partial_fit(PATH, [0, -1, -1, 1])
+    labeler = classifier.labeler_
+    monkeypatch.setattr(fo.OnlineNodeLabeler, "learn_one", None)
+    assert classifier.partial_fit(PATH, [0, -1, 1, 1]).labeler_ is labeler
+    assert labeler.labels == {0: 0, 2: 1, 3: 1}
+
+
+def test_a_graph_with_arrows_is_another_one():
+    graph = fo.CSRGraph.from_scipy(PATH)
+    classifier = NodeClassifier().fit(graph, [0, -1, -1, 1])
+    with pytest.raises(ValueError, match="X is another graph than that of fit"):
+        classifier.predict(fo.CSRGraph(graph.indptr, graph.indices, directed=True))
+
+
+def test_weights_of_another_number():
+    classifier = NodeClassifier().fit(PATH, [0, -1, -1, 1])
+    with pytest.raises(ValueError, match="inconsistent numbers of samples"):
+        classifier.score(PATH, [0, 0, 1, 1], sample_weight=[1])
