@@ -5,8 +5,9 @@ from __future__ import annotations
 import os
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Container, Iterable, Iterator, Sequence
-from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
+from concurrent.futures import Future, ThreadPoolExecutor
 from itertools import islice
+from queue import SimpleQueue
 from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, TypeVar
 
 import numpy as np
@@ -239,16 +240,22 @@ def in_threads(
     if threads == 1:
         yield from map(function, items)
         return
-    waiting = iter(items)
+    waiting, done = iter(items), SimpleQueue[Future[Result]]()
     with ThreadPoolExecutor(threads) as pool:
+
+        def submit(count: int) -> int:
+            """Let the pool begin so many more items, or those that are left; return how many."""
+            futures = [pool.submit(function, item) for item in islice(waiting, count)]
+            for future in futures:
+                future.add_done_callback(done.put)
+            return len(futures)
+
         try:
             # A few more than there are threads: no thread waits, and there is no future for each of a million items.
-            pending: set[Future[Result]] = {pool.submit(function, item) for item in islice(waiting, 2 * threads)}
+            pending = submit(2 * threads)
             while pending:
-                done, pending = wait(pending, return_when=FIRST_COMPLETED)
-                for future in done:
-                    yield future.result()
-                pending |= {pool.submit(function, item) for item in islice(waiting, len(done))}
+                yield done.get().result()
+                pending += submit(1) - 1
         except BaseException:
             cancelled[0] = 1
             pool.shutdown(wait=False, cancel_futures=True)
