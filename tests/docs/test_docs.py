@@ -16,6 +16,8 @@ from typing import NamedTuple
 import pytest
 from markdown_it import MarkdownIt
 
+from nx_fastonl.nxapi.backend import BackendInterface
+
 ROOT = Path(__file__).resolve().parents[2]
 DOCS = ROOT / "docs"
 GENERATED = {"_build", "auto_gallery"}
@@ -142,3 +144,10 @@ def test_links_to_files_lead_somewhere(page):
         path = target.split("#")[0]
         if path and "://" not in target and not GENERATED & set(Path(path).parts):
             assert (page.parent / path).exists(), target
+
+
+def test_the_guide_to_networkx_names_all_functions_of_the_package():
+    guide = (DOCS / "guide" / "networkx.md").read_text()
+    names = guide.split("## The package's own functions", 1)[1].split(" are dispatchable functions", 1)[0]
+    own = {name.removeprefix("fastonl_") for name in vars(BackendInterface) if name.startswith("fastonl_")}
+    assert set(re.findall(r"`(\w+)`", names)) == own

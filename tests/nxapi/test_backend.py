@@ -2,7 +2,6 @@ import gc
 import inspect
 import logging
 import os
-import re
 import subprocess
 import sys
 import tomllib
@@ -120,12 +119,6 @@ class TestEntryPoints:
         own = {f"fastonl_{function.__name__}" for function, *_ in TestOwnFunctions.CALLS}
         functions = {name for name in vars(BackendInterface) if not name.startswith(("_", "convert", "can", "should"))}
         assert functions == own | {*ALGORITHMS, *ELECTRICAL, *READERS}
-
-    def test_the_guide_names_all_functions_of_the_package(self):
-        guide = (Path(__file__).parents[2] / "docs" / "guide" / "networkx.md").read_text()
-        names = guide.split("## The package's own functions", 1)[1].split(" are dispatchable functions", 1)[0]
-        own = {name.removeprefix("fastonl_") for name in vars(BackendInterface) if name.startswith("fastonl_")}
-        assert set(re.findall(r"`(\w+)`", names)) == own
 
     def test_networkx_shows_it(self):
         assert "The L1 error is certified" in nx.pagerank.__doc__
