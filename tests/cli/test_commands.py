@@ -437,7 +437,9 @@ class TestInfo:
 
     def test_a_module_that_is_not_built(self, call, monkeypatch):
         monkeypatch.setitem(sys.modules, "nx_fastonl.push._push", None)
-        assert "compiled modules  push._push cannot be loaded" in call("info").stdout.splitlines()
+        (line,) = (line for line in call("info").stdout.splitlines() if line.startswith("compiled modules"))
+        assert "push._push" in line  # and those that need it, unless something has loaded them before
+        assert line.endswith(" cannot be loaded")
 
 
 class TestDatasets:
@@ -579,7 +581,7 @@ class TestInterruptedRows:
 
         with monkeypatch.context() as patch:
             patch.setattr(PageRankRows, "block", interrupted)
-            found = call("ppr-matrix", "g.txt", "--out", "rows")
+            found = call("ppr-matrix", "g.txt", "--out", "rows", "--rows-per-shard", "1")
         assert found.returncode == 130
         done = len(list((tmp_path / "rows").glob("rows-*")))
         assert 0 < done <= 4
