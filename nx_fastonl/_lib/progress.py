@@ -21,6 +21,12 @@ def progress_bar(items: Iterable[Any] | None = None, **options: Any) -> Any:
     return tqdm(items, **options)
 
 
+def check_progress(progress: bool) -> None:
+    """Raise if a bar is wanted and cannot be made, before anything else happens."""
+    if progress:
+        progress_bar(disable=True)
+
+
 @contextmanager
 def counting_bar(total: int, progress: bool, unit: str) -> Iterator[Callable[[int], object]]:
     """A function that moves a bar by so many items; one that does nothing, if no bar is wanted."""

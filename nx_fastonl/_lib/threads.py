@@ -1,13 +1,21 @@
-"""Threads of BLAS, the library behind dense linear algebra."""
+"""How many threads: of this package, and of BLAS, the library behind dense linear algebra."""
 
 from __future__ import annotations
 
+import os
 from contextlib import AbstractContextManager, nullcontext
 from functools import cache
 from typing import Any
 
 # Inverting a matrix of this size takes about 3 seconds on one thread. Above it, several threads may save much time.
 MAX_SIZE_ON_ONE_THREAD = 5_000
+
+
+def usable_cores() -> int:
+    """The number of cores that this process may use: in a batch queue, often a part of the machine."""
+    if hasattr(os, "sched_getaffinity"):  # Linux
+        return len(os.sched_getaffinity(0))
+    return os.cpu_count() or 1
 
 
 def one_blas_thread(size: int = 0) -> AbstractContextManager[Any]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Generator, Sequence
 from typing import Any, TypeVar
 
 __all__ = ["is_elsewhere", "over_joblib"]
@@ -28,7 +28,7 @@ def is_elsewhere() -> bool:
     return not getattr(backend, "nesting_level", 0) and backend is get_active_backend()[0]
 
 
-def over_joblib(function: Callable[[Task], Result], tasks: Sequence[Task], n_jobs: int | None) -> Iterator[Result]:
+def over_joblib(function: Callable[[Task], Result], tasks: Sequence[Task], n_jobs: int | None) -> Generator[Result]:
     """Map over the workers of joblib's backend, by default processes; in the order in which results are there.
 
     Tasks and results travel to other processes, perhaps on other machines: both must be small. Backends that cannot

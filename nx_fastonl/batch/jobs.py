@@ -16,8 +16,8 @@ import shutil
 import socket
 import threading
 import time
-from collections.abc import Callable, Iterable, Iterator
-from contextlib import suppress
+from collections.abc import Callable, Generator, Iterable, Iterator
+from contextlib import closing, suppress
 from dataclasses import dataclass, field, replace
 from functools import lru_cache
 from pathlib import Path
@@ -39,7 +39,7 @@ from nx_fastonl._lib.folders import (
     write_folder,
 )
 from nx_fastonl._lib.log import warn_caller
-from nx_fastonl._lib.progress import counting_bar
+from nx_fastonl._lib.progress import check_progress, counting_bar
 from nx_fastonl.batch.engines import is_elsewhere, over_joblib
 from nx_fastonl.batch.matrix import (
     DAMAGED_SHARD,
@@ -61,9 +61,11 @@ if TYPE_CHECKING:
 
 __all__ = ["Shard", "computed", "planned_by", "shards", "write_part"]
 
-# A job has so many shards, so that workers are evenly busy; but a shard has at most so many values or, where their
-# number is not known, so many rows. What a row takes beside its values is less than two more of them.
+# A job has so many shards, so that workers are evenly busy, or fewer with so many rows each: a shard is five files. But
+# a shard has at most so many values or, where their number is not known, so many rows. What a row takes beside its
+# values is less than two more of them.
 SHARDS = 64
+MIN_ROWS = 16
 MAX_VALUES = 1 << 21
 MAX_ROWS = 1 << 12
 VALUES_PER_ROW = 2
@@ -227,6 +229,10 @@ def shards(
     for name in NOT_OF_TASKS:
         if bound.arguments.pop(name, None) not in (None, False):
             raise TypeError(f"shards has no parameter {name}: it lists tasks, and whoever runs them decides how")
+    try:
+        inspect.signature(plan).bind(*bound.args, **bound.kwargs)
+    except TypeError as error:
+        raise TypeError(f"{function.__name__}: {error}") from None
     job = _Job(plan(*bound.args, **bound.kwargs), out, rows_per_shard)
     return job.tasks(job.graph_folder())
 
@@ -243,6 +249,7 @@ def computed(
         if rows_per_shard is not None:
             raise ValueError(f"rows_per_shard={rows_per_shard} is for rows that are written to a folder: pass out= too")
         return rows.to_scipy(n_jobs, progress)
+    check_progress(progress)
     job = _Job(rows, out, rows_per_shard)
     job.run(n_jobs, progress)
     matrix = open_matrix(job.path)
@@ -261,6 +268,7 @@ def write_part(
 ) -> tuple[int, int]:
     """Write part i of n of all shards, in this process; return how many of all are complete, and how many there are."""
     check_jobs("n_jobs", n_jobs)
+    check_progress(progress)
     job = _Job(rows, out, rows_per_shard)
     tasks = job.tasks("")
     i, n = part
@@ -273,6 +281,8 @@ class _Job:
 
     def __init__(self, rows: MatrixRows, out: str | os.PathLike[str], rows_per_shard: int | None) -> None:
         check_count("rows_per_shard", rows_per_shard)
+        if not isinstance(out, str | os.PathLike):
+            raise TypeError(f"out must be the path of a folder, got {shortened(out)}")
         self.rows, self.path = rows, Path(out).absolute()
         wanted = None if rows_per_shard is None else min(int(rows_per_shard), max(1, len(rows)))
         if not (self.path / MANIFEST).exists():
@@ -285,7 +295,7 @@ class _Job:
         folder = open_folder(self.path, KIND, VERSION)
         found: int = folder.content.details.get("rows_per_shard", 0)
         if wanted is not None and wanted != found:
-            raise ValueError(f"{self.path} has shards of {found} rows, not {wanted}: {REMEDY}")
+            raise ValueError(f"{self.path} has shards of {found} rows, not {rows_per_shard}: {REMEDY}")
         _check_same(folder, _content(rows, found), rows.parameter_of_array)
         self.fingerprint = folder.fingerprint
         self.layout = MatrixLayout(len(rows), len(rows.graph), found)
@@ -377,9 +387,9 @@ def _number_of_rows(shards: Iterable[Shard]) -> int:
     return sum(shard.last - shard.first for shard in shards)
 
 
-def _count(made: Iterable[int], missing: list[Shard], progress: bool) -> None:
-    """Wait for all, under a progress bar that counts rows."""
-    with counting_bar(_number_of_rows(missing), progress, "source") as count:
+def _count(made: Generator[int], missing: list[Shard], progress: bool) -> None:
+    """Wait for all, under a progress bar that counts rows. Whatever ends this ends what is under way."""
+    with closing(made), counting_bar(_number_of_rows(missing), progress, "source") as count:
         for n_rows in made:
             count(n_rows)
 
@@ -436,7 +446,7 @@ def _content(rows: MatrixRows, rows_per_shard: int) -> Content:
 def _default_size(rows: MatrixRows) -> int:
     length = rows.max_row_length
     most = MAX_ROWS if length is None else MAX_VALUES // (min(length, len(rows.graph)) + VALUES_PER_ROW)
-    return max(1, min(most, -(-len(rows) // SHARDS)))
+    return max(1, min(most, len(rows), max(MIN_ROWS, -(-len(rows) // SHARDS))))
 
 
 def _check_same(folder: Folder, content: Content, parameter_of_array: dict[str, str]) -> None:
@@ -444,6 +454,8 @@ def _check_same(folder: Folder, content: Content, parameter_of_array: dict[str, 
     if folder.fingerprint == fingerprint_of(KIND, content):
         return
     found, wanted = folder.content.details, content.details
+    if found.get("graph") != wanted["graph"]:  # on which defaults depend
+        raise ValueError(f"{folder.path} holds rows of another graph, or of other weights: {REMEDY}")
     differences: Iterable[tuple[str, Any, Any]] = [
         (name, found.get(name), wanted[name]) for name in ("function", "dtype") if found.get(name) != wanted[name]
     ]
@@ -458,9 +470,7 @@ def _check_same(folder: Folder, content: Content, parameter_of_array: dict[str, 
         old, new = folder.content.arrays.get(array), content.arrays.get(array)
         if (old is None) != (new is None) or (old is not None and new is not None and not np.array_equal(old, new)):
             raise ValueError(f"{folder.path} holds rows with other {parameter}: {REMEDY}")
-    raise ValueError(
-        f"{folder.path} holds rows of another graph, or of other weights: {REMEDY}"
-    )  # its names are in its fingerprint
+    raise ValueError(f"{folder.path} holds other rows: {REMEDY}")
 
 
 def _write_shard(shard: Shard, block: Block) -> None:

@@ -551,6 +551,8 @@ def _complete(matrix: SavedMatrix) -> set[int]:
     layout, complete = matrix.layout, set()
     for entry in os.scandir(matrix.path):
         name = SHARD.fullmatch(entry.name)
-        if name and int(name[1]) in layout.starts and entry.name == shard_name(int(name[1]), layout.last(int(name[1]))):
-            complete.add(int(name[1]))
+        first = int(name[1]) if name else -1
+        is_of_layout = first in layout.starts and entry.name == shard_name(first, layout.last(first))
+        if is_of_layout and (matrix.path / entry.name / MANIFEST).is_file():
+            complete.add(first)
     return complete

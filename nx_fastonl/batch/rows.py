@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import os
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Container, Iterable, Iterator, Sequence
+from collections.abc import Callable, Container, Generator, Iterable, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
+from contextlib import closing
 from itertools import islice
 from queue import SimpleQueue
 from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, TypeVar
@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 
 from nx_fastonl._lib.frames import is_frame
 from nx_fastonl._lib.progress import counting_bar
+from nx_fastonl._lib.threads import usable_cores
 from nx_fastonl.graph.base import RowGraph
 from nx_fastonl.graph.csr import CSRGraph
 from nx_fastonl.graph.edgetable import listed_nodes
@@ -142,8 +143,9 @@ class MatrixRows(ABC):
             blocks[i] = self.block(starts[i], last, cancelled, with_errors=False)
             return last - starts[i]
 
-        with counting_bar(len(self), progress, "source") as count:
-            for made in in_threads(make, range(len(starts)), n_jobs, cancelled):
+        pieces = in_threads(make, range(len(starts)), n_jobs, cancelled)
+        with closing(pieces), counting_bar(len(self), progress, "source") as count:
+            for made in pieces:
                 count(made)
         return csr_of([block for block in blocks if block is not None], len(self.graph), self.dtype)
 
@@ -221,7 +223,7 @@ def largest_by_column(columns: NDArray[np.int32], values: NDArray[np.float64], t
 
 def n_threads(n_jobs: int | None) -> int:
     """The number of threads that `n_jobs` stands for; more than `MAX_THREADS` would only wait for each other."""
-    return 1 if n_jobs is None else (os.cpu_count() or 1) if n_jobs == -1 else min(n_jobs, MAX_THREADS)
+    return 1 if n_jobs is None else usable_cores() if n_jobs == -1 else min(n_jobs, MAX_THREADS)
 
 
 def rows_per_block(n_rows: int, n_jobs: int | None) -> int:
@@ -231,10 +233,11 @@ def rows_per_block(n_rows: int, n_jobs: int | None) -> int:
 
 def in_threads(
     function: Callable[[Item], Result], items: Iterable[Item], n_jobs: int | None, cancelled: NDArray[np.uint8]
-) -> Iterator[Result]:
+) -> Generator[Result]:
     """Map over threads, in the order in which results are there.
 
-    If this ends early, it also ends the pushes that are under way: it sets ``cancelled[0]``, which they look at.
+    If this ends early, it also ends the pushes that are under way: it sets ``cancelled[0]``, which they look at. Close
+    it, so that an error of whoever reads the results does so too.
     """
     threads = n_threads(n_jobs)
     if threads == 1:

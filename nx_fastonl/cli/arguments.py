@@ -312,7 +312,7 @@ def _add_ppr_matrix(parsers: Any) -> None:
         "--dtype", choices=("float64", "float32"), default="float64", help="the type of values (default: %(default)s)"
     )
     parser.add_argument(
-        "--rows-per-shard", metavar="N", type=_whole_number, help="fewer take less memory (default: some thousand)"
+        "--rows-per-shard", metavar="N", type=_whole_number, help="fewer take less memory (default: a 64th of all)"
     )
     parser.add_argument("--shard", metavar="I/N", type=_part, help="only the I-th of N parts, from 1/N to N/N")
     parser.add_argument("--n-jobs", metavar="N", type=_whole_number, help="threads; -1 means one per core (default: 1)")

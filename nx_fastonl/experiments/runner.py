@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import csv
 import io
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Generator, Iterable, Sequence
+from contextlib import closing
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -33,15 +34,17 @@ def run_tasks(
     records = _read(path, tasks[0])
     done = {_key(record, tasks[0]) for record in records}
     missing = [task for task in tasks if _key(task, tasks[0]) not in done]
-    results: Iterable[tuple[Task, list[Record]]] = _results(missing, work, n_jobs, serial)
-    if progress:
-        results = progress_bar(results, total=len(missing), desc=path.stem, unit="task", leave=False)
-    for task, measured in results:
-        new = [{**task, **record} for record in measured]
-        records += new
-        with locked(path):  # read the file again: another run may have added records
-            others = [record for record in _read(path, task) if _key(record, task) != _key(task, task)]
-            _write(path, others + new)
+    results = _results(missing, work, n_jobs, serial)
+    with closing(results):
+        shown: Iterable[tuple[Task, list[Record]]] = results
+        if progress:
+            shown = progress_bar(results, total=len(missing), desc=path.stem, unit="task", leave=False)
+        for task, measured in shown:
+            new = [{**task, **record} for record in measured]
+            records += new
+            with locked(path):  # read the file again: another run may have added records
+                others = [record for record in _read(path, task) if _key(record, task) != _key(task, task)]
+                _write(path, others + new)
     order = {_key(task, tasks[0]): i for i, task in enumerate(tasks)}
     wanted = [record for record in records if _key(record, tasks[0]) in order]
     wanted.sort(key=lambda record: order[_key(record, tasks[0])])
@@ -51,7 +54,7 @@ def run_tasks(
 
 def _results(
     tasks: Sequence[Task], work: Work, n_jobs: int | None, serial: bool
-) -> Iterator[tuple[Task, list[Record]]]:
+) -> Generator[tuple[Task, list[Record]]]:
     """Each task with its records, in the order in which they are done."""
     if serial or (n_jobs in (None, 1) and not is_elsewhere()):
         for task in tasks:

@@ -248,9 +248,9 @@ def ppr_matrix(
         already, only the others are computed: a job that was stopped goes on by the same call. Inside of
         ``joblib.parallel_config(backend=...)`` the shards are computed by its workers.
     rows_per_shard : int, optional
-        Rows that are written together, and until then are in memory. By default a 64th of all rows. But with `top_k` or
-        `candidates` at most as many as have two million values, otherwise at most 4,096: name fewer where these take
-        too much memory.
+        Rows that are written together, and until then are in memory. By default a 64th of all rows, and at least 16.
+        But with `top_k` or `candidates` at most as many as have two million values, otherwise at most 4,096: name fewer
+        where these take too much memory.
     weight : str or None, default "weight"
         The edge attribute that holds the weight, 1 where it is missing. None ignores weights.
     progress : bool, default False

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import os
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from itertools import pairwise
@@ -12,6 +11,7 @@ from typing import Any, NamedTuple, Self
 import numpy as np
 from numpy.typing import NDArray
 
+from nx_fastonl._lib.threads import usable_cores
 from nx_fastonl.push import _bicgstab, _substitution, _whole
 from nx_fastonl.push._pulled import PulledRows
 from nx_fastonl.push.local import NEVER_CANCELLED
@@ -260,7 +260,7 @@ class Threads:
         if n_jobs is None or n_jobs == 1:
             return
         most = min(self.n_chunks, int(ends[-1]) // ENTRIES_PER_THREAD)
-        self.n_jobs = max(1, min(os.cpu_count() or 1 if n_jobs == -1 else n_jobs, most))
+        self.n_jobs = max(1, min(usable_cores() if n_jobs == -1 else n_jobs, most))
         cuts = np.searchsorted(ends, np.linspace(0, ends[-1], self.n_jobs + 1)[1:-1]).tolist()
         self._parts = list(pairwise([0, *cuts, self.n_chunks]))
 

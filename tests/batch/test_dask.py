@@ -104,7 +104,14 @@ def test_what_the_scheduler_sends_is_small(client, graph, tmp_path, n_sources):
     client.register_plugin(Messages())
     try:
         with joblib.parallel_config(backend="dask"):
-            fo.ppr_matrix(graph, [i % N for i in range(n_sources)], top_k=2, epsilon=0.01, out=tmp_path / "rows")
+            fo.ppr_matrix(
+                graph,
+                [i % N for i in range(n_sources)],
+                top_k=2,
+                epsilon=0.01,
+                out=tmp_path / "rows",
+                rows_per_shard=-(-n_sources // jobs.SHARDS),
+            )
         (sizes,) = client.run_on_scheduler(lambda dask_scheduler: [dask_scheduler.plugins["messages"].sizes])
     finally:
         client.unregister_scheduler_plugin("messages")
@@ -114,7 +121,7 @@ def test_what_the_scheduler_sends_is_small(client, graph, tmp_path, n_sources):
         n_calls = int(re.match(r"batch_of__run_(\d+)_calls-", key)[1])  # joblib sends several tasks at once
         n_tasks += n_calls
         assert size < LARGEST_TASK * n_calls
-    assert n_tasks == -(-n_sources // max(1, -(-n_sources // jobs.SHARDS)))
+    assert n_tasks == -(-n_sources // -(-n_sources // jobs.SHARDS))
     most = max(sizes.values())
     sys.stdout.write(f"{n_sources} sources: {len(sizes)} messages for {n_tasks} tasks, of at most {most} bytes\n")
 

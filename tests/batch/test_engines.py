@@ -89,7 +89,7 @@ def test_only_what_is_missing_is_sent(graph, tmp_path, monkeypatch):
 
     def here(function, missing, _):
         sent.extend(missing)
-        return map(function, missing)
+        return (function(task) for task in missing)
 
     monkeypatch.setattr(jobs, "over_joblib", here)
     with joblib.parallel_config(backend="loky", n_jobs=2):

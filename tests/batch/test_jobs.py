@@ -9,6 +9,7 @@ import shutil
 import subprocess
 import sys
 import threading
+from contextlib import nullcontext
 from pathlib import Path
 
 import networkx as nx
@@ -20,6 +21,7 @@ from hypothesis import strategies as st
 import nx_fastonl as fo
 from nx_fastonl.batch import jobs
 from nx_fastonl.batch.matrix import shard_name
+from nx_fastonl.batch.rows import in_threads
 from nx_fastonl.kernels.matrix import plan_rows as plan_kernel_rows
 from nx_fastonl.push.matrix import PageRankRows, plan_rows
 
@@ -50,6 +52,12 @@ def same(A, B):
 def computed(made):
     """The numbers of the rows that were computed, from where blocks began and ended."""
     return sorted(row for first, last in made for row in range(first, last))
+
+
+def run_once(first, then):
+    """A function that is one at its first call, and another at all others."""
+    functions = iter([first])
+    return lambda *arguments: next(functions, then)(*arguments)
 
 
 def shards_in(folder):
@@ -133,7 +141,7 @@ class TestWriting:
             ({"exclude": [3]}, "holds rows with other exclude"),
             ({"exclude_neighbors": True}, "holds rows with exclude_neighbors=False, not exclude_neighbors=True"),
             ({"weight": None}, "holds rows of another graph, or of other weights"),
-            ({"rows_per_shard": 2}, "has shards of 1 rows, not 2"),
+            ({"rows_per_shard": 1}, "has shards of 2 rows, not 1"),
         ],
     )
     def test_other_rows_are_refused(self, karate, out, change, message, made):
@@ -146,6 +154,19 @@ class TestWriting:
         assert "name another folder, or remove this one" in str(caught.value)
         assert made == []
         assert sorted(out.rglob("*")) == before
+
+    def test_defaults_of_another_graph_are_not_blamed(self, out):
+        fo.ppr_matrix(nx.path_graph(40), out=out)
+        with pytest.raises(ValueError, match="holds rows of another graph"):
+            fo.ppr_matrix(nx.complete_graph(40), out=out)  # whose epsilon is smaller by default
+
+    def test_the_default_of_a_small_matrix_can_be_named(self, out):
+        G = nx.path_graph(10)
+        fo.ppr_matrix(G, out=out)
+        for rows_per_shard in (10, 16, 20):
+            fo.ppr_matrix(G, out=out, rows_per_shard=rows_per_shard)
+        with pytest.raises(ValueError, match="has shards of 10 rows, not 3"):
+            fo.ppr_matrix(G, out=out, rows_per_shard=3)
 
     def test_other_diagonals_of_a_kernel(self, karate, out):
         fo.kernel_matrix(karate, kernel="scaled-laplacian", S=np.full(34, 2.0), out=out)
@@ -257,6 +278,33 @@ class TestWriting:
         assert 0 < len(shards_in(out)) <= 4
         assert same(fo.ppr_matrix(karate, out=out).to_scipy(), fo.ppr_matrix(karate))
 
+    @pytest.mark.parametrize("is_written", [True, False])
+    def test_an_error_of_the_progress_bar_ends_all_threads(self, out, monkeypatch, is_written):
+        def counting_bar(*_):
+            return nullcontext(count)
+
+        def count(_):
+            raise BrokenPipeError
+
+        monkeypatch.setattr("nx_fastonl.batch.jobs.counting_bar", counting_bar)
+        monkeypatch.setattr("nx_fastonl.batch.rows.counting_bar", counting_bar)
+        before = threading.active_count()
+        with pytest.raises(BrokenPipeError) as caught:
+            fo.ppr_matrix(
+                nx.barabasi_albert_graph(4000, 3, seed=1), epsilon=1e-7, n_jobs=2, out=out if is_written else None
+            )
+        assert threading.active_count() == before, caught  # while the error, and so all frames, are still there
+
+    def test_a_folder_that_is_replaced_before_it_is_opened(self, karate, out, monkeypatch):
+        def run(job, *_):
+            shutil.rmtree(job.path)
+            fo.ppr_matrix(karate, alpha=0.5, out=job.path)
+
+        with monkeypatch.context() as patch:
+            patch.setattr(jobs._Job, "run", run_once(run, jobs._Job.run))
+            with pytest.raises(ValueError, match="holds other rows than when this job began"):
+                fo.ppr_matrix(karate, out=out)
+
     def test_a_shard_that_another_process_was_faster_to_write(self, karate, out, monkeypatch):
         rename = Path.rename
 
@@ -295,11 +343,19 @@ class TestWriting:
             fo.ppr_matrix(karate, rows_per_shard=3)
         with pytest.raises(ValueError, match="rows_per_shard must be at least 1, got 0"):
             fo.ppr_matrix(karate, out=out, rows_per_shard=0)
+        with pytest.raises(TypeError, match="out must be the path of a folder, got 5"):
+            fo.ppr_matrix(karate, out=5)
         assert not out.exists()
         assert fo.ppr_matrix(karate, out=out, rows_per_shard=10**30)[3:5].shape == (2, 34)
         fo.ppr_matrix(karate, out=out, rows_per_shard=10**31)  # one shard too
         with pytest.raises(ValueError, match=r"with exact=True .* and out has no meaning"):
             fo.kernel_matrix(karate, exact=True, out=out)
+
+    def test_no_folder_is_begun_where_there_is_no_progress_bar(self, karate, out, monkeypatch):
+        monkeypatch.setitem(sys.modules, "tqdm.auto", None)
+        with pytest.raises(ImportError, match="progress=True needs tqdm"):
+            fo.ppr_matrix(karate, out=out, progress=True)
+        assert not out.exists()
 
     def test_progress(self, karate, out, capsys):
         pytest.importorskip("tqdm")
@@ -311,11 +367,13 @@ class TestWriting:
             graph = fo.CSRGraph.from_edges(np.arange(n - 1), np.arange(1, n))
             return jobs._default_size(plan_rows(graph, **parameters))
 
-        assert size(10) == 1
+        assert size(10) == 10
+        assert size(17) == size(64 * 16) == 16
+        assert size(64 * 16 + 1) == 17
         assert size(64 * 50) == 50
         assert size(64 * 5000) == 4096
         assert size(64 * 5000, top_k=2) == 5000
-        assert size(10, top_k=10**30) == 1
+        assert size(10, top_k=10**30) == 10
         assert size(64 * 5000, top_k=1022) == 2048
         assert size(64 * 5000, candidates=range(1022)) == 2048
         graph = fo.CSRGraph.from_edges(np.arange(2**17 - 1), np.arange(1, 2**17))
@@ -395,7 +453,7 @@ class TestShards:
 
     def test_arguments_by_position(self, karate, out):
         with pytest.warns(UserWarning, match="the graph has no folder"):
-            tasks = fo.shards(fo.ppr_matrix, karate, [1, 2], 0.5, 1e-3, 4, None, out=out)
+            tasks = fo.shards(fo.ppr_matrix, karate, [1, 2], 0.5, 1e-3, 4, None, out=out, rows_per_shard=1)
         assert len(tasks) == 2
         fo.ppr_matrix(karate, [1, 2], 0.5, 1e-3, 4, out=out)
 
@@ -415,10 +473,12 @@ class TestShards:
             fo.shards([], karate, out=out)
         with pytest.raises(TypeError, match="shards takes ppr_matrix or kernel_matrix, got <function"):
             fo.shards(fo.fifo_push, karate, 0, out=out)
+        with pytest.raises(TypeError, match="ppr_matrix: got an unexpected keyword argument 'source'"):
+            fo.shards(fo.ppr_matrix, karate, source=[0], out=out)
 
     def test_parts(self, karate, out):
         rows = plan_rows(karate)
-        assert [jobs.write_part(rows, out, (i, 3), None, None, False) for i in (2, 1, 1)] == [
+        assert [jobs.write_part(rows, out, (i, 3), 1, None, False) for i in (2, 1, 1)] == [
             (11, 34),
             (23, 34),
             (23, 34),
@@ -434,6 +494,19 @@ NAMES = {
     "texts": [f"node {i}" for i in range(30)],
     "mixed": [(i, "b") if i % 2 else i for i in range(30)],
 }
+
+
+def test_threads_begin_nothing_more_once_nobody_waits():
+    begun = []
+
+    def begin(i):
+        begun.append(i)
+        return i
+
+    results = in_threads(begin, range(1000), 2, np.zeros(1, dtype=np.uint8))
+    next(results)
+    results.close()
+    assert len(begun) <= 1 + 2 * 2
 
 
 class TestSavedMatrix:
@@ -633,8 +706,8 @@ class TestSavedMatrix:
         shard = out / shard_name(0, 20)
         shutil.rmtree(shard)
         shard.mkdir()
-        with pytest.raises(ValueError, match=r"no manifest\.json\. Remove this folder of a shard"):
-            fo.open_matrix(out).row(0)
+        with pytest.raises(ValueError, match="is not complete: 1 of 2 shards are missing, the first with row 0"):
+            fo.open_matrix(out)
         assert same(fo.ppr_matrix(karate, out=out, rows_per_shard=20).to_scipy(), expected)
         shutil.rmtree(shard)
         shard.mkdir()
@@ -688,9 +761,9 @@ def test_the_command(tmp_path):
     assert run("convert", "friends.csv", "graph").returncode == 0
     first = run("ppr-matrix", "graph", "--out", "rows", "--top", "3", "--shard", "1/2")
     assert (first.returncode, first.stdout) == (0, "rows\n")
-    assert first.stderr == "34 nodes, 78 edges; 17 of 34 shards are complete\n"
+    assert first.stderr == "34 nodes, 78 edges; 2 of 3 shards are complete\n"
     second = run("ppr-matrix", "graph", "--out", "rows", "--top", "3", "--n-jobs", "2", "--json")
-    assert '"done": 34' in second.stdout
+    assert '"done": 3\n' in second.stdout
     graph = fo.CSRGraph.open(tmp_path / "graph")
     assert same(fo.open_matrix(tmp_path / "rows").to_scipy(), fo.ppr_matrix(graph, top_k=3))
     third = run("ppr-matrix", "graph", "--out", "fewer", "--rows-per-shard", "20", "--json")

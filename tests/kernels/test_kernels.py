@@ -299,3 +299,21 @@ def test_a_damaged_kernel_is_refused(karate):
     for number, damaged in [(0.15, 1e-39), (0.25, math.nan), (0.15, math.inf)]:
         with pytest.raises(ValueError, match="must lie between"):
             pickle.loads(content.replace(struct.pack(">d", number), struct.pack(">d", damaged)))
+
+
+def test_rows_that_take_long_leave_nothing_for_the_next():
+    G = nx.disjoint_union(nx.random_regular_graph(4, 3000, seed=1), nx.path_graph(4))
+    sources = [source for i in range(3) for source in (i, 3000 + i)]
+    found = fo.kernel_matrix(G, sources, lam=1e2).toarray()
+    for i, source in enumerate(sources):
+        assert (found[i] == fo.kernel_matrix(G, [source], lam=1e2).toarray()[0]).all()
+
+
+@pytest.mark.parametrize("kernel", ["scaled-laplacian", "scaled-regularized"])
+def test_bounds_of_rows_are_those_of_single_pushes(kernel):
+    G = nx.star_graph(30)
+    G.add_edges_from(nx.cycle_graph(31).edges)
+    rows = plan_rows(G, None, kernel, S=np.geomspace(0.1, 50, 31), epsilon=0.1)  # pushed in the same order
+    running = np.zeros(1, dtype=np.uint8)
+    alone = [rows.kernel.column_error(u, rows._push(u, None, running)) for u in range(31)]
+    assert rows.block(0, 31, running).errors == pytest.approx(alone, rel=1e-12)

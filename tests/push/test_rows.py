@@ -154,9 +154,19 @@ def test_a_block_has_room_for_its_rows():
     assert block.arrays()[1].tolist() == [0]
 
 
-def test_another_thread_ends_the_rows():
+def test_rows_that_are_pulled_leave_nothing_for_the_next():
+    G = nx.disjoint_union(nx.barabasi_albert_graph(3000, 3, seed=1), nx.cycle_graph(5))
+    sources = [source for i in range(4) for source in (i, 3000 + i)]  # too far to push, and easy, in turn
+    found = fo.ppr_matrix(G, sources, tol=1e-8).toarray()
+    assert found.sum(axis=1) == pytest.approx(np.ones(8), abs=1e-7)
+    for i, source in enumerate(sources):
+        assert (found[i] == fo.ppr_matrix(G, [source], tol=1e-8).toarray()[0]).all()
+
+
+@pytest.mark.parametrize(("alpha", "epsilon"), [(0.999, 1e-9), (0.85, 1e-4)], ids=["in a row", "between short rows"])
+def test_another_thread_ends_the_rows(alpha, epsilon):
     G = nx.gnp_random_graph(2000, 0.01, seed=1)
-    rows = plan_rows(G, alpha=0.999, epsilon=1e-9)
+    rows = plan_rows(G, alpha=alpha, epsilon=epsilon)
     with pytest.raises(KeyboardInterrupt):
         rows.block(0, 2000, np.ones(1, dtype=np.uint8))
 
