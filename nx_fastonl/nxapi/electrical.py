@@ -182,9 +182,12 @@ def _connected(G: _Graph, weight: str | None, message: str = "Graph not connecte
 
 
 def _with_weights(G: _Graph, weight: str | None) -> CSRGraph:
-    graph = converted(G, weight)
+    return _whole(converted(G, weight))
+
+
+def _whole(graph: CSRGraph) -> CSRGraph:
     if graph.components.any():
-        raise NotImplementedError("edges of weight 0 join what is not connected otherwise")
+        raise NotImplementedError("edges that conduct nothing join what is not connected otherwise")
     return graph
 
 
@@ -211,7 +214,7 @@ def _conductances(G: _Graph, weight: str) -> CSRGraph:
         nodes, rows = rows_from_adjacency(inverted, weight, multigraph=False)
     except ValueError as error:
         raise NotImplementedError(str(error)) from error
-    return CSRGraph(*rows, nodes=nodes)
+    return _whole(CSRGraph(*rows, nodes=nodes))
 
 
 def _as_networkx(G: _Graph) -> nx.Graph[Any]:

@@ -68,7 +68,7 @@ def sweep(
             leaving += row_length - loops - 2 * edges_inside
             cut = max(cut + (degree - loop) - 2.0 * to_inside, 0.0) if leaving > 0 else 0.0
             volume += degree
-            rest = max(total - volume, cut) if entries + row_length < n_entries else 0.0
+            rest = total - volume if entries + row_length < n_entries else 0.0
             cuts_out[count] = cut
             volumes_out[count] = volume
             # Where one side has no edges there is no cut, and no set is worse.

@@ -259,7 +259,7 @@ def _rows_of_pairs(graph: CSRGraph, pairs: Iterable[tuple[Hashable, Hashable]]) 
     for pair in pairs:
         is_sequence = isinstance(pair, tuple | list) or (isinstance(pair, np.ndarray) and pair.ndim == 1)
         if not is_sequence or len(pair) != 2:
-            raise ValueError(f"pairs must hold pairs of nodes, such as (0, 5), got {shortened(pair)}")
+            raise ValueError(f"pairs must hold pairs of nodes, such as [(0, 5)], got {shortened(pair)}")
         ends.extend(pair)
     return np.array(graph.rows_of(ends), dtype=np.int64).reshape(-1, 2)
 

@@ -184,6 +184,21 @@ class TestAsNetworkX:
         for kind in (nx.Graph, nx.MultiGraph):
             assert compare(resistance_distance, kind(G), 0, 2, "weight") is not NotImplementedError
 
+    @pytest.mark.parametrize("n", [40, 60, 300])
+    @pytest.mark.parametrize(("resistance", "invert"), [(0.0, False), (float("inf"), True)])
+    def test_edges_that_conduct_nothing_are_left_to_networkx(self, n, resistance, invert):
+        G = nx.path_graph(n)
+        nx.set_edge_attributes(G, 1.0, "weight")
+        G[n // 2][n // 2 + 1]["weight"] = resistance
+        for nodes in ((0, n - 1), (0, 1), (0,), ()):
+            with pytest.raises(NotImplementedError):
+                resistance_distance(G, *nodes, weight="weight", invert_weight=invert, backend=BACKEND)
+
+    def test_nothing_flows_through_the_leaves_of_a_tree(self):
+        G = nx.random_labeled_tree(300, seed=1)
+        found = betweenness(G, seed=1, epsilon=0.4, backend=BACKEND)
+        assert {found[node] for node in G if G.degree[node] == 1} == {0.0}
+
 
 class TestExact:
     @settings(deadline=None, max_examples=40)

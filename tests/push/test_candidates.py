@@ -119,6 +119,13 @@ class TestProof:
         found, info = top_of(G, 0.85, 0, 3, candidates=[2, 4, 5])
         assert (list(found), info.top_k_proven) == ([2], True)
 
+    @pytest.mark.parametrize(("G", "candidate"), [(nx.path_graph(40), 20), (nx.star_graph(30), 3)])
+    def test_a_candidate_that_no_mass_has_reached_is_not_left_out_for_certain(self, G, candidate):
+        found, info = fo.personalized_pagerank_local(
+            G, personalization=0, top_k=1, candidates=[candidate], max_operations=5, full_output=True
+        )
+        assert info.top_k_proven == (list(found) == [candidate])
+
 
 class TestFilters:
     @settings(max_examples=70)

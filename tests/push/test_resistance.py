@@ -136,7 +136,7 @@ class TestErrors:
         ("pairs", "parameters", "error", "message"),
         [
             ([(0, 99)], {}, nx.NodeNotFound, "node 99 is not in the graph"),
-            ([(0, 1, 2)], {}, ValueError, r"pairs must hold pairs of nodes, such as \(0, 5\), got \(0, 1, 2\)"),
+            ([(0, 1, 2)], {}, ValueError, r"pairs must hold pairs of nodes, such as \[\(0, 5\)\], got \(0, 1, 2\)"),
             ([3], {}, ValueError, "pairs must hold pairs of nodes, .* got 3"),
             (["ab"], {}, ValueError, "pairs must hold pairs of nodes, .* got 'ab'"),
             ([b"ab"], {}, ValueError, "pairs must hold pairs of nodes, .* got b'ab'"),
