@@ -319,7 +319,7 @@ class AdaptiveLearner(Learner):
     def _centred(self, i: int, votes: NDArray[np.float64]) -> NDArray[np.float64]:
         """Votes of diffusion i minus what each label would get of them if labels meant nothing."""
         mass = self._label_mass[i][: self.k]
-        return np.asarray(votes - votes.sum(axis=-1, keepdims=True) * mass / mass.sum())
+        return np.asarray(votes - votes.sum(axis=-1, keepdims=True) * mass / (mass.sum() or 1.0))
 
     def know_prior(self, prior: NDArray[np.float64]) -> None:
         """Scale probabilities by how much more frequent labels are than among the learned nodes."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+from collections.abc import Sequence
 from functools import cached_property
 from typing import Any, Literal
 
@@ -11,6 +12,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy import sparse
 
+from nx_fastonl._lib.checks import shortened
 from nx_fastonl._lib.log import warn_caller
 from nx_fastonl.graph.base import ChangingGraph
 from nx_fastonl.graph.convert import as_csr_graph
@@ -244,6 +246,8 @@ class NodeClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  # s
     def _given_classes(self, known: NDArray[Any], classes: ArrayLike | None, *, is_first: bool) -> NDArray[Any]:
         """All possible labels, which only the first call decides."""
         if classes is not None:
+            if not hasattr(classes, "__array__") and not isinstance(classes, Sequence):
+                raise TypeError(f"classes must be a list or an array of labels, got {shortened(classes)}")
             labels, are_labels = labels_of(classes, len(np.asarray(classes)), "partial_fit")
             found = classes_and_codes(labels[are_labels])[0]
             if not is_first and not np.array_equal(found, self.classes_):
@@ -432,7 +436,10 @@ class NodeClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  # s
         X = validate_data(self, X, accept_sparse=FORMATS)
         _check_same_order(index, getattr(self, "feature_names_in_", None))
         if X.shape[0] != X.shape[1]:
-            raise ValueError(f"X must be a square matrix, the adjacency of a graph, got shape {X.shape}")
+            raise ValueError(
+                f"X must be a square matrix, the adjacency of a graph, got shape {X.shape}; kneighbors_graph makes one "
+                "of features, and to learn from some of the nodes, set y to -1 at the others or cut rows and columns"
+            )
         return _graph_of(_checked_weights(X))
 
     def _rows_of(self, X: Any) -> Rows | None:
@@ -494,16 +501,18 @@ def _graph_of(X: Any) -> CSRGraph:
 
 
 def _are_equal(one: CSRGraph, other: CSRGraph) -> bool:
-    """Whether both graphs list the same neighbours in the same order, with the same weights."""
+    """Whether both graphs have the same edges with the same weights, in whichever order they list them."""
     if one is other:
         return True
     if len(one) != len(other) or len(one.indices) != len(other.indices) or one.is_directed() != other.is_directed():
         return False
-    if not (np.array_equal(one.indptr, other.indptr) and np.array_equal(one.indices, other.indices)):
+    if not np.array_equal(one.indptr, other.indptr):
         return False
-    if one.weights is None or other.weights is None:
-        return one.weights is other.weights
-    return np.array_equal(one.weights, other.weights)
+    matrices = one.to_scipy(), other.to_scipy()
+    for matrix in matrices:  # which are copies
+        matrix.sort_indices()
+    A, B = matrices
+    return np.array_equal(A.indices, B.indices) and np.array_equal(A.data, B.data)
 
 
 def _pairs(

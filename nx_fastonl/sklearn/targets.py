@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 import numpy as np
@@ -11,7 +11,7 @@ from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import column_or_1d
 
 from nx_fastonl._lib.checks import shortened
-from nx_fastonl._lib.frames import is_frame
+from nx_fastonl._lib.frames import Table, is_frame, read_frame
 from nx_fastonl._lib.plain import is_missing
 from nx_fastonl.labeling.labels import UNLABELLED
 
@@ -40,10 +40,13 @@ def _with_integers(y: Any) -> Any:
     dtype = getattr(y, "dtype", None)
     if isinstance(dtype, np.dtype) or not is_frame(y):
         return y
+    found = read_frame(y, "y")
+    if isinstance(found, Table) and len(found.columns) == 1:
+        return _with_integers(found.column(0).native)
     if (getattr(dtype, "kind", "") in ("i", "u", "b") or str(dtype) == "category") and hasattr(
         y, "astype"
     ):  # of pandas
-        return y.astype(object).to_numpy()
+        return np.asarray(y.astype(object))
     to_list = getattr(y, "to_pylist", None) or getattr(y, "to_list", None)
     return to_list() if to_list is not None and hasattr(y, "null_count") else y  # of Arrow and polars
 
@@ -79,6 +82,9 @@ def _is_unknown(label: Any) -> bool:
 def classes_and_codes(labels: NDArray[Any]) -> tuple[NDArray[Any], NDArray[np.intp]]:
     """The different labels in order, and the number of each label among them. None of the labels is unknown."""
     if labels.dtype.kind == "O" and not any(isinstance(label, str) for label in labels):
+        other = next((label for label in labels if isinstance(label, Iterable)), None)
+        if other is not None:
+            raise TypeError(f"labels must be whole numbers or texts, got {shortened(other)}")
         labels = np.array(labels.tolist())  # whole numbers, beside None
     try:
         classes, codes = np.unique(labels, return_inverse=True)

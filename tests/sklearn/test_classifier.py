@@ -5,6 +5,8 @@ import sys
 import networkx as nx
 import numpy as np
 import pandas as pd
+import polars as pl
+import pyarrow as pa
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -483,3 +485,76 @@ def test_weights_of_another_number():
     classifier = NodeClassifier().fit(PATH, [0, -1, -1, 1])
     with pytest.raises(ValueError, match="inconsistent numbers of samples"):
         classifier.score(PATH, [0, 0, 1, 1], sample_weight=[1])
+
+
+ways_to_pass_a_graph = {
+    "networkx": lambda G: G,
+    "CSRGraph": fo.CSRGraph.from_networkx,
+    "DynamicGraph": fo.DynamicGraph,
+    "sorted matrix": nx.to_scipy_sparse_array,
+    "matrix of a CSRGraph": lambda G: fo.CSRGraph.from_networkx(G).to_scipy(),
+    "dense": nx.to_numpy_array,
+}
+
+
+@pytest.mark.parametrize("fitted", ways_to_pass_a_graph)
+@pytest.mark.parametrize("asked", ways_to_pass_a_graph)
+def test_the_graph_of_fit_is_known_again_however_it_is_passed(fitted, asked):
+    G = nx.les_miserables_graph()  # which does not list the neighbours of a node in the order of the nodes
+    y = np.arange(len(G)) % 3
+    classifier = NodeClassifier().fit(ways_to_pass_a_graph[fitted](G), y)
+    X = ways_to_pass_a_graph[asked](G)
+    assert classifier.score(X, y) == 1.0
+    classifier.partial_fit(X, y)
+    heavier = nx.Graph(G)
+    heavier["Javert"]["Cosette"]["weight"] += 1
+    assert classifier.score(ways_to_pass_a_graph["dense"](heavier), y) < 1.0
+
+
+def test_what_rounding_made_asymmetric_keeps_its_scale():
+    X = nx.to_numpy_array(nx.les_miserables_graph())
+    rounded = X * (1.0 + 1e-7 * np.triu(np.ones_like(X)))
+    y = np.where(np.arange(len(X)) % 2, np.arange(len(X)) % 3, -1)
+    probabilities = [NodeClassifier("fastonl", kernel="laplacian").fit(A, y).predict_proba(A) for A in (X, rounded)]
+    assert_allclose(*probabilities, atol=1e-4)
+
+
+@pytest.mark.parametrize(
+    ("y", "message"),
+    [([(1, 2), None, None, (1, 3)], r"labels must be whole numbers or texts, got \(1, 2\)")],
+)
+def test_labels_of_another_kind(y, message):
+    labels = np.empty(4, dtype=object)
+    labels[:] = y
+    with pytest.raises(TypeError, match=message):
+        NodeClassifier().fit(PATH, labels)
+
+
+@pytest.mark.parametrize("classes", [5, {0, 1}, iter([0, 1])])
+def test_classes_that_have_no_order(classes):
+    with pytest.raises(TypeError, match="classes must be a list or an array of labels, got "):
+        NodeClassifier().partial_fit(PATH, [0, -1, -1, 1], classes=classes)
+
+
+def test_categories_outside_of_a_series():
+    found = NodeClassifier().fit(PATH, pd.Categorical(["a", None, None, "b"]))
+    assert found.transduction_.tolist() == ["a", "a", "b", "b"]
+
+
+@pytest.mark.parametrize("make", [pd.DataFrame, pl.DataFrame, pa.table])
+def test_a_table_of_one_column_is_this_column(make):
+    large = 2**53 + 1  # no float
+    found = NodeClassifier().fit(
+        PATH,
+        make(
+            {"y": [large, None, None, 1]}
+            if make is not pd.DataFrame
+            else {"y": pd.array([large, None, None, 1], dtype="Int64")}
+        ),
+    )
+    assert found.classes_.tolist() == [1, large]
+
+
+def test_no_label_known_at_first():
+    classifier = NodeClassifier().partial_fit(PATH, [-1] * 4, classes=[0, 1])
+    assert set(classifier.predict(np.ones((1, 4)))) <= {0, 1}
