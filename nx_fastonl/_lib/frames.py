@@ -180,20 +180,33 @@ class Column:
 
     def nodes(self) -> list[Hashable]:
         """The same, of a column that names nodes: none may be missing."""
+        if self.has_booleans:
+            raise ValueError(f"{self.name} must name nodes, got a column of booleans; pass the nodes where it is true")
         found = self.values()
-        missing = [row for row, value in enumerate(found) if value is None]
-        if missing:
-            raise ValueError(
-                f"{self.name} has no node in row {missing[0]}, and in {len(missing)} of {len(found)} rows in all; "
-                "leave these rows out"
-            )
-        inexact = next((value for value in found if type(value) is float and abs(value) >= FIRST_INEXACT), None)
+        self._refuse_missing([row for row, value in enumerate(found) if value is None], "node")
+        bits = 24 if str(self._series.dtype) == "Float32" else 53  # of the integers that its floats tell apart
+        are_floats = self._series.dtype.is_float()
+        inexact = next((x for x in found if (type(x) is float or are_floats) and abs(x) >= 2**bits), None)
         if inexact is not None:
             raise ValueError(
-                f"{self.name} holds {inexact!r}: floats from 2**53 on do not tell integers apart; read the column as "
-                "integers, in pandas as dtype Int64"
+                f"{self.name} holds {float(inexact)!r}: floats of its type do not tell integers apart from 2**{bits} "
+                "on; read the column as integers, in pandas as dtype Int64"
             )
         return found
+
+    def check_complete(self, what: str) -> None:
+        """Raise if a row has no value, which is `what`."""
+        if self._series.dtype.is_float():
+            self._refuse_missing(np.flatnonzero(np.isnan(self.numbers())), what)
+        elif self.n_missing:
+            self._refuse_missing(np.flatnonzero(self._series.is_null().to_numpy()), what)
+
+    def _refuse_missing(self, rows: Sequence[int] | NDArray[np.intp], what: str) -> None:
+        if len(rows):
+            raise ValueError(
+                f"{self.name} has no {what} in row {rows[0]}, and in {len(rows)} of {len(self)} rows in all; "
+                "leave these rows out"
+            )
 
     def integers(self) -> NDArray[np.int64] | None:
         """An array, where all are integers of up to 64 bits with a sign, so that none becomes a Python object."""
@@ -217,16 +230,25 @@ class Column:
 
     def _check_times(self) -> None:
         """Raise for times that Python cannot hold, which libraries would cut."""
-        import narwhals as nw
-
-        dtype = self._series.dtype
-        if not (isinstance(dtype, nw.Datetime) and dtype.time_unit == "ns"):
-            return
-        times = self._series.drop_nulls()
-        if len(times) and (times.dt.nanosecond() % 1000 != 0).any():
+        nanoseconds = self._nanoseconds()
+        if nanoseconds is not None and len(nanoseconds) and (nanoseconds % 1000 != 0).any():
             raise ValueError(
                 f"{self.name} holds times with nanoseconds, and those of Python have microseconds: cast it to those"
             )
+
+    def _nanoseconds(self) -> Any:
+        """A column that says how many nanoseconds there are beside other units; None if its type holds none."""
+        import narwhals as nw
+
+        dtype, times = self._series.dtype, self._series.drop_nulls()
+        if isinstance(dtype, nw.Datetime) and dtype.time_unit == "ns":
+            return times.dt.nanosecond()
+        if isinstance(dtype, nw.Duration) and dtype.time_unit == "ns":
+            return times.dt.total_nanoseconds()
+        if isinstance(dtype, nw.Time):
+            kind = str(getattr(self.native, "dtype", None) or self.native.type)
+            return times.cast(nw.Int64) if "[" not in kind or "[ns]" in kind else None  # those of polars have no unit
+        return None
 
 
 class Table:
@@ -284,8 +306,6 @@ class Table:
 def named_nodes(values: Any, name: str) -> NDArray[np.int64] | list[Hashable]:
     """The nodes that a column names: an array of integers, where all fit into one, or a list of plain objects."""
     column = one_column(values, name, "node")
-    if column.has_booleans:
-        raise ValueError(f"{name} must name nodes, got a column of booleans; pass the nodes where it is true")
     integers = column.integers()
     return column.nodes() if integers is None else integers
 
@@ -302,6 +322,8 @@ def _plain(value: Any) -> Any:
         return None
     if isinstance(value, np.generic) and value.dtype.kind not in "mM":
         return value.item()
+    if getattr(value, "nanosecond", 0) or getattr(value, "nanoseconds", 0):  # of pandas
+        raise ValueError(f"{value!r} has nanoseconds, and times of Python have microseconds: round it to those")
     if isinstance(value, datetime) and type(value) is not datetime:  # of pandas
         return value.to_pydatetime() if hasattr(value, "to_pydatetime") else value
     if isinstance(value, timedelta) and type(value) is not timedelta:
@@ -316,11 +338,13 @@ def _is_whole(value: Any) -> bool:
 
 def whole_numbers(values: NDArray[np.floating[Any]], name: str) -> NDArray[np.int64]:
     """Floats that libraries have made of integers, as integers again."""
-    bad = ~((values == np.trunc(values)) & (np.abs(values) < FIRST_INEXACT))
+    most = 2.0 ** (np.finfo(values.dtype).nmant + 1)
+    exact = values.astype(np.float64)
+    bad = ~((exact == np.trunc(exact)) & (np.abs(exact) < most))
     if bad.any():
         row = int(bad.argmax())
         raise TypeError(f"{name} holds {float(values[row])!r} in row {row}; expected an integer or a text in every row")
-    return values.astype(np.int64)
+    return exact.astype(np.int64)
 
 
 def make_frame(columns: Mapping[str, Any], backend: Backend) -> Any:

@@ -898,6 +898,9 @@ def _of_table(table: Any, weights: Any) -> tuple[Any, Any, Any]:
             "a table of edges holds their weights, in a column named weight: leave weights= out, and rename the column "
             "if it has another name"
         )
+    for column, what in zip(columns, ("node", "node", "number"), strict=False):
+        if column is not None:
+            column.check_complete(what)
     numbers = None if columns.weights is None else columns.weights.numbers()
     return columns.sources.native, columns.targets.native, numbers
 

@@ -116,19 +116,23 @@ def _weights_of_rows(graph: RowGraph, column: Column, name: str) -> NDArray[np.f
 
 
 def check_row_order(column: Column, graph: RowGraph, name: str) -> None:
-    """Raise if a column whose index counts its rows may be other than a value for each node, in the graph's order."""
-    if column.index is None:
-        return
+    """Raise if a column without names may be other than a value for each node, in the graph's order.
+
+    Where nodes are 0, 1, 2, ..., that is the order of the column. Otherwise nobody has seen the order of the nodes: it
+    may be that of the edges of a table.
+    """
     n_rows, n = len(column), len(graph)
     if n_rows != n:
-        problem = f"a column of length {n_rows} whose index has no names, and the graph has {n} nodes"
-    elif any(row in graph for row in range(n)) and any(row != node for row, node in enumerate(graph.nodes)):
-        problem = "a column whose index has no names, and the graph has integers as nodes in another order"
+        problem = f"it has {n_rows} rows, and the graph has {n} nodes"
+    elif graph.nodes != range(n) and any(row != node for row, node in enumerate(graph.nodes)):
+        problem = "the graph's nodes are not 0, 1, 2, ... in this order"
     else:
         return
+    what = "a column" if column.index is None else "a column whose index is"
+    counted = f", {name}.to_dict() if the index counts nodes" if column.index is not None else ""
     raise ValueError(
-        f"{name} is {problem}: pass dict(zip(nodes, {name})) where nodes are those of {name}, or {name}.to_dict() if "
-        "the index counts nodes"
+        f"{name} is {what} without names of nodes, and {problem}: pass dict(zip(nodes, {name})), where nodes are those "
+        f"of {name}{counted}, or np.asarray({name}) if they are in the order of list(G)"
     )
 
 

@@ -10,7 +10,7 @@ import networkx as nx
 import numpy as np
 from numpy.typing import NDArray
 
-from nx_fastonl._lib.checks import UnknownLabels, a_few, shortened
+from nx_fastonl._lib.checks import Unknown, UnknownLabels, a_few, check_unknown, shortened
 from nx_fastonl._lib.frames import Column, Table, is_frame, one_column, read_frame
 from nx_fastonl._lib.plain import is_missing
 from nx_fastonl.graph.base import RowGraph
@@ -147,6 +147,14 @@ def unknown_nodes(
     which = f"node {a_few(distinct)} is" if len(distinct) == 1 else f"{len(distinct):,} nodes of labels are"
     listed = "" if len(distinct) == 1 else f": {a_few(distinct)}"
     raise nx.NodeNotFound(f'{which} not in the graph{hint}{listed}; unknown="skip" leaves {them} out{add}')
+
+
+def known_labels(labels: Labels, graph: RowGraph, unknown: Unknown) -> list[tuple[Hashable, Any]]:
+    """The nodes that have a label, and these: of nodes in the graph, if `unknown` does not make an error of others."""
+    check_unknown(unknown)
+    pairs = list(with_labels(label_stream(labels, graph)[0]))
+    skipped = set(unknown_nodes(pairs, graph, unknown, can_grow=False))
+    return [(node, label) for node, label in pairs if node not in skipped] if skipped else pairs
 
 
 def _other_type(node: Any, graph: RowGraph) -> str:

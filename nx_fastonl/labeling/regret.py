@@ -8,12 +8,11 @@ from typing import Any, Literal, Unpack
 
 import numpy as np
 
-from nx_fastonl._lib.checks import check_positive, check_whole
-from nx_fastonl._lib.plain import is_missing
+from nx_fastonl._lib.checks import Unknown, check_positive, check_whole
 from nx_fastonl.graph.convert import as_csr_graph
 from nx_fastonl.kernels.graph_kernel import GraphKernel
 from nx_fastonl.kernels.table import KernelParameters
-from nx_fastonl.labeling.labels import Labels, checked_label, label_stream, read_attribute
+from nx_fastonl.labeling.labels import Labels, checked_label, known_labels, read_attribute
 from nx_fastonl.nxapi.dispatch import dispatchable
 
 __all__ = ["labeling_cut", "regret_bound"]
@@ -130,6 +129,7 @@ def labeling_cut(
     kernel: str = "normalized-laplacian",
     smoothness: float | None = None,
     *,
+    unknown: Unknown = "error",
     weight: str | None = "weight",
     **parameters: Unpack[KernelParameters],
 ) -> float:
@@ -148,6 +148,8 @@ def labeling_cut(
         As for `online_node_labeling`. At a node without a label, every f is 0.
     kernel, smoothness
         As for `kernel_column`.
+    unknown : {"error", "skip"}, default "error"
+        What to do with labels of nodes that are not in the graph.
     weight : str or None, default "weight"
         The edge attribute that holds the weight, 1 where it is missing. None ignores weights.
     **parameters
@@ -160,7 +162,7 @@ def labeling_cut(
     Raises
     ------
     networkx.NodeNotFound
-        If a labelled node, or one of `S`, is not in the graph.
+        If labelled nodes are not in the graph and `unknown` is ``"error"``, or a node of `S` is not.
     networkx.NetworkXNotImplemented
         If `G` is directed.
     networkx.NetworkXPointlessConcept
@@ -183,11 +185,8 @@ def labeling_cut(
     graph_kernel = GraphKernel(graph, kernel, smoothness, **parameters)
     codes: dict[Hashable, int] = {}
     y = np.full(len(graph), -1)
-    pairs, _ = label_stream(read_attribute(G, labels), graph)
-    for node, label in pairs:
-        u = graph.index(node)
-        if not is_missing(label):
-            y[u] = codes.setdefault(checked_label(node, label), len(codes))
+    for node, label in known_labels(read_attribute(G, labels), graph, unknown):
+        y[graph.index(node)] = codes.setdefault(checked_label(node, label), len(codes))
     rows = np.arange(len(graph))
     s, labelled = graph_kernel.s(rows), y >= 0
     # M = a diag(s) inv(H) diag(s) up to a constant, so inv(M) = diag(1/s) H diag(1/s) / a, and H = diag(c) + L.

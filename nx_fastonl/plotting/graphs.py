@@ -9,11 +9,12 @@ import networkx as nx
 import numpy as np
 from numpy.typing import NDArray
 
-from nx_fastonl._lib.frames import is_frame
+from nx_fastonl._lib.checks import Unknown, check_unknown
 from nx_fastonl._lib.optional import axes_or_current
+from nx_fastonl._lib.plain import is_missing
 from nx_fastonl.graph.convert import as_csr_graph
 from nx_fastonl.graph.csr import CSRGraph
-from nx_fastonl.labeling.labels import Labels, PlainLabels, label_stream, read_attribute
+from nx_fastonl.labeling.labels import Labels, PlainLabels, label_stream, read_attribute, unknown_nodes
 from nx_fastonl.labeling.sequence import LabelSequence
 from nx_fastonl.plotting.layout import grid_layout
 from nx_fastonl.plotting.style import EDGE_COLOUR, LUMINANCE, RIM, RING, UNLABELLED, dot_style, node_style
@@ -48,6 +49,7 @@ def plot_labels(
     ax: Axes | None = None,
     *,
     with_labels: bool = False,
+    unknown: Unknown = "error",
 ) -> Axes:
     """Draw a graph with its nodes coloured by label, and a cross on every mistake.
 
@@ -72,6 +74,8 @@ def plot_labels(
         Where to draw, by default the current axes. The legend goes below.
     with_labels : bool, default False
         Whether to write the names of the nodes, as in ``nx.draw``.
+    unknown : {"error", "skip"}, default "error"
+        What to do with labels of nodes that are not in the graph.
 
     Returns
     -------
@@ -80,7 +84,7 @@ def plot_labels(
     Raises
     ------
     networkx.NodeNotFound
-        If a node with a label, predicted or true, is not in the graph.
+        If nodes with a label, predicted or true, are not in the graph and `unknown` is ``"error"``.
     networkx.NetworkXPointlessConcept
         If `G` has no nodes.
     networkx.NetworkXError
@@ -110,8 +114,8 @@ def plot_labels(
     if isinstance(labels, LabelSequence):
         truth = dict(zip(labels.nodes, labels.truth, strict=True)) if truth is None else truth
         labels = labels.to_dict()
-    predicted = _plain_labels(G, labels, "labels")
-    true = {} if truth is None else _plain_labels(G, truth, "truth")
+    predicted = _plain_labels(G, labels, unknown)
+    true = {} if truth is None else _plain_labels(G, truth, unknown)
     mistakes = [v for v, label in predicted.items() if true.get(v) is not None and label != true[v]]
     pos = _positions(G, pos)
     ax = axes_or_current(ax, "plot_labels")
@@ -195,7 +199,8 @@ def plot_pagerank(
     >>> plt.close()
     """
     G = _as_networkx(G, pos)
-    _check_nodes(G, [source], "source")
+    if source not in G:
+        raise nx.NodeNotFound(f"source: node {source!r} is not in the graph")
     pagerank = personalized_pagerank_local(G, alpha, {source: 1.0})
     pos = _positions(G, pos)
     ax = axes_or_current(ax, "plot_pagerank")
@@ -228,22 +233,14 @@ def _as_networkx(G: Any, pos: Positions | None) -> nx.Graph[Any]:
     return G
 
 
-def _check_nodes(G: nx.Graph[Any], nodes: Iterable[Any], name: str) -> None:
-    for v in nodes:
-        if v not in G:
-            raise nx.NodeNotFound(f"{name}: node {v!r} is not in the graph")
-
-
-def _plain_labels(G: nx.Graph[Any], labels: Labels, name: str) -> dict[Any, Any]:
+def _plain_labels(G: nx.Graph[Any], labels: Labels, unknown: Unknown) -> dict[Any, Any]:
     """The labels as plain Python objects, None where one is missing."""
-    labels = read_attribute(G, labels)
-    if is_frame(labels) or not hasattr(labels, "items"):
-        labels = dict(label_stream(labels, as_csr_graph(G, None))[0])
-    nodes, found = (
-        [v for v, _ in labels.items()],
-        [label for _, label in labels.items()],
-    )  # a pandas Series too has items()
-    _check_nodes(G, nodes, name)
+    check_unknown(unknown)
+    graph = as_csr_graph(G, None)
+    pairs = list(label_stream(read_attribute(G, labels), graph)[0])
+    labelled = [pair for pair in pairs if not is_missing(pair[1])]
+    unknown_nodes(labelled, graph, unknown, can_grow=False)  # raises, unless they are skipped
+    nodes, found = [node for node, _ in pairs if node in G], [label for node, label in pairs if node in G]
     return dict(zip(nodes, PlainLabels().of(nodes, found), strict=True))
 
 

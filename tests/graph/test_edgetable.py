@@ -134,13 +134,23 @@ def test_columns_of_weights_and_times():
 
 @pytest.mark.parametrize("kind", TABLES)
 def test_an_end_must_not_be_missing(kind):
-    table = TABLES[kind]({"source": ["a", None], "target": ["b", "c"]})
-    with pytest.raises(TypeError, match=r"sources holds .* in row 1"):
-        fo.CSRGraph.from_edges(table)
+    table = TABLES[kind]({"source": ["a", None, None], "target": ["b", "c", "a"]})
     graph = fo.DynamicGraph()
-    with pytest.raises(ValueError, match="column 'source' of edges has no node in row 1"):
-        graph.add_edges_from(table)
+    for use in (fo.CSRGraph.from_edges, graph.add_edges_from):
+        with pytest.raises(
+            ValueError, match="column 'source' of edges has no node in row 1, and in 2 of 3 rows in all"
+        ):
+            use(table)
     assert len(graph) == 0
+
+
+@pytest.mark.parametrize("kind", TABLES)
+def test_a_weight_must_not_be_missing_in_a_graph_that_stays(kind):
+    table = TABLES[kind]({"source": ["a", "b"], "target": ["b", "c"], "weight": [2.5, None]})
+    with pytest.raises(ValueError, match="column 'weight' of edges has no number in row 1, and in 1 of 2 rows in all"):
+        fo.CSRGraph.from_edges(table)
+    growing = fo.DynamicGraph(table)
+    assert (growing.weight("a", "b"), growing.weight("b", "c")) == (2.5, 1.0)
 
 
 def test_integers_that_became_floats():
@@ -314,12 +324,18 @@ class TestSeeds:
         weights = [0.9, 0.8, 0.1, 0.2]
         find = VECTOR_USES[use]
         for make in (fo.CSRGraph.from_networkx, fo.DynamicGraph):
-            G = make(nx.path_graph(["d", "b", "c", "a"]))
+            G = make(nx.path_graph(4))
             assert find(G, pd.Series(weights)) == find(G, pl.Series(weights)) == find(G, np.array(weights))
-            with pytest.raises(ValueError, match="length 2 whose index has no names, and the graph has 4 nodes: pass"):
-                find(G, pd.Series([0.9, 0.8]))
-            with pytest.raises(ValueError, match="integers as nodes in another order: pass"):
-                find(make(nx.path_graph([3, 2, 1, 0])), pd.Series(weights))
+            for kind in (pd.Series, pl.Series, pa.array):
+                with pytest.raises(
+                    ValueError, match="names of nodes, and it has 2 rows, and the graph has 4 nodes: pass"
+                ):
+                    find(G, kind([0.9, 0.8]))
+                for names in ([3, 2, 1, 0], ["d", "b", "c", "a"]):
+                    with pytest.raises(
+                        ValueError, match=r"nodes are not 0, 1, 2, \.\.\. in this order: pass dict\(zip"
+                    ):
+                        find(make(nx.path_graph(names)), kind(weights))
 
     @pytest.mark.parametrize("use", VECTOR_USES)
     def test_integers_are_weights_in_the_words_of_their_library(self, use):

@@ -152,7 +152,10 @@ class TestNumbers:
         assert fo.OnlineNodeLabeler(graph).learn_many(dict(found)).labels == {1: 2.0, 0.5: float("inf")}
 
     def test_floats_that_may_be_several_integers(self):
-        with pytest.raises(ValueError, match=r"holds 9007199254740992\.0: floats from 2\*\*53 on do not tell integers"):
+        with pytest.raises(
+            ValueError,
+            match=r"holds 9007199254740992\.0: floats of its type do not tell integers apart from 2\*\*53 on",
+        ):
             label_stream(pd.DataFrame({"node": [1.0, 2.0**53], "label": [1, 2]}), GRAPH)
         assert pairs_of(pd.DataFrame({"node": [2**53 + 1], "label": [1]}), GRAPH) == [(2**53 + 1, 1)]
 
@@ -172,12 +175,45 @@ class TestNumbers:
         ((_, label), *_) = pairs_of(_table(pl.Series([1000], dtype=pl.Datetime("ns"))), GRAPH)
         assert repr(label) == "datetime.datetime(1970, 1, 1, 0, 0, 0, 1)"
 
+    @pytest.mark.parametrize(
+        "values",
+        [
+            pl.Series([1, 1001], dtype=pl.Duration("ns")),
+            pl.Series([1, 1001]).cast(pl.Time),
+            pd.Series(pd.to_timedelta([1, 1001], unit="ns")),
+            pa.array([1, 1001], pa.time64("ns")),
+            pa.array([1, 1001], pa.duration("ns")),
+            pd.Series([pd.Timestamp(1), pd.Timestamp(1001)], dtype=object),
+            pd.Series([pd.Timedelta(1), pd.Timedelta(1001)], dtype=object),
+        ],
+        ids=str,
+    )
+    def test_nanoseconds_of_other_times(self, values):
+        with pytest.raises(ValueError, match=r"nanoseconds, and (those|times) of Python have microseconds"):
+            label_stream(_table(values), GRAPH)
+
+    def test_microseconds_of_other_times(self):
+        for values in (
+            pl.Series([1000, 2000], dtype=pl.Duration("ns")),
+            pl.Series([1000, 2000]).cast(pl.Time),
+            pd.Series(pd.to_timedelta([1000, 2000], unit="ns")),
+            pa.array([1000, 2000], pa.time64("ns")),
+            pa.array([1, 2], pa.time64("us")),
+            pa.array([1, 2], pa.duration("us")),
+        ):
+            assert len({label for _, label in pairs_of(_table(values), GRAPH)}) == 2
+
 
 def _table(labels):
     nodes = ["a", "b", "c"][: len(labels)]
     if isinstance(labels, pa.Array):
         return pa.table({"node": nodes, "label": labels})
     return (pl.DataFrame if isinstance(labels, pl.Series) else pd.DataFrame)({"node": nodes, "label": labels})
+
+
+def by_name(labels):
+    """The labels that a column without names gives the nodes of the path, by what these are called in GRAPH."""
+    return {NAMES[node]: label for node, label in pairs_of(labels, NUMBERED)}
 
 
 class TestColumns:
@@ -196,7 +232,7 @@ class TestColumns:
         ],
     )
     def test_nulls_and_minus_one_mean_no_label(self, kind, values, expected):
-        found = dict(pairs_of(COLUMNS[kind](values), GRAPH))
+        found = by_name(COLUMNS[kind](values))
         assert found == expected
         assert [type(label) for label in found.values()] == [type(label) for label in expected.values()]
 
@@ -209,20 +245,35 @@ class TestColumns:
             pl.Series([dt.date(2024, 1, 1), None, None, dt.date(2024, 1, 2)]),
         ):
             expected = {node: label for node, label in zip(NAMES, series.to_list(), strict=True) if label is not None}
-            assert dict(pairs_of(series, GRAPH)) == expected
+            assert by_name(series) == expected
 
     def test_dictionaries_of_arrow(self):
         array = pa.array(["x", None, "y", "x"]).dictionary_encode()
-        assert dict(pairs_of(array, GRAPH)) == {"d": "x", "c": "y", "b": "x"}
+        assert by_name(array) == {"d": "x", "c": "y", "b": "x"}
 
     def test_what_cannot_be_hashed(self):
-        with pytest.raises(TypeError, match=r"must be hashable, got \[1\] for node 'd'"):
-            fo.OnlineNodeLabeler(GRAPH).learn_many(pl.Series([[1], [2], [3], [4]]))
+        with pytest.raises(TypeError, match=r"must be hashable, got \[1\] for node 0"):
+            fo.OnlineNodeLabeler(NUMBERED).learn_many(pl.Series([[1], [2], [3], [4]]))
 
     def test_the_length_is_that_of_the_graph(self):
         for make in COLUMNS.values():
-            with pytest.raises(ValueError, match="length 2 and the graph has 4 nodes"):
-                label_stream(make([1, 2]), GRAPH)
+            with pytest.raises(
+                ValueError, match="without names of nodes, and it has 2 rows, and the graph has 4 nodes"
+            ):
+                label_stream(make([1, 2]), NUMBERED)
+
+    @pytest.mark.parametrize("kind", COLUMNS)
+    def test_the_order_is_one_that_everybody_knows(self, kind):
+        labels = COLUMNS[kind](list("wxyz"))
+        for names in (NAMES, [2, 0, 1, 3], [1, 2, 3, 4]):
+            graph, model = fo.CSRGraph.from_networkx(nx.path_graph(names)), fo.OnlineNodeLabeler(nx.path_graph(names))
+            with pytest.raises(
+                ValueError, match=r"the graph's nodes are not 0, 1, 2, \.\.\. in this order: pass dict\(zip"
+            ):
+                label_stream(labels, graph)
+            in_order = dict(zip(names, "wxyz", strict=True))
+            assert model.fit(np.asarray(labels)).labels == in_order
+            assert model.fit(dict(zip(names, labels, strict=True))).n_learned == 4
 
     def test_a_series_of_pandas_goes_by_its_index(self):
         assert pairs_of(pd.Series(["x", None], index=["b", "a"]), GRAPH) == [("b", "x"), ("a", None)]
@@ -233,21 +284,18 @@ class TestColumns:
 
     def test_an_index_that_counts_rows_names_no_nodes(self):
         for labels in (["x", None, "y", "x"], [3, -1, 3, 0]):
-            expected = pairs_of(pl.Series(labels), GRAPH)
-            assert pairs_of(pd.Series(labels), GRAPH) == expected
-            assert pairs_of(pd.DataFrame({"club": labels})["club"], GRAPH) == expected
-            by_number = pairs_of(pl.Series(labels), NUMBERED)
-            assert pairs_of(pd.Series(labels), NUMBERED) == by_number
+            expected = pairs_of(pl.Series(labels), NUMBERED)
+            assert pairs_of(pd.Series(labels), NUMBERED) == expected
+            assert pairs_of(pd.DataFrame({"club": labels})["club"], NUMBERED) == expected
         assert pairs_of(pd.Series([], dtype=object), GRAPH) == []
         column, model = pd.Series(["x", "y"]), fo.OnlineNodeLabeler(NUMBERED)
         for use in (model.fit, model.run, model.learn_many):
-            with pytest.raises(ValueError, match=r"length 2 whose index has no names, and the graph has 4 nodes: pass"):
+            with pytest.raises(
+                ValueError, match=r"index is without names of nodes, and it has 2 rows, and the graph has 4"
+            ):
                 use(column)
         assert model.fit(column.to_dict()).labels == {0: "x", 1: "y"}
         assert model.fit(dict(zip([3, 2], column, strict=True))).labels == {3: "x", 2: "y"}
-        other_order = fo.CSRGraph.from_networkx(nx.path_graph([2, 0, 1, 3]))
-        with pytest.raises(ValueError, match="the graph has integers as nodes in another order"):
-            label_stream(pd.Series(list("wxyz")), other_order)
 
 
 class TestNodes:
@@ -572,3 +620,56 @@ def test_narwhals_is_asked_for(monkeypatch):
 def test_an_index_that_counts_by_two_names_nodes():
     labels = pd.Series(["a", "b"], index=pd.RangeIndex(0, 4, 2))
     assert fo.OnlineNodeLabeler(NUMBERED).fit(labels).labels == {0: "a", 2: "b"}
+
+
+@pytest.mark.parametrize("make", [pl.Series, pd.Series, pa.array])
+class TestBooleans:
+    """Columns that say of each row whether it counts name no nodes."""
+
+    MESSAGE = "must name nodes, got a column of booleans; pass the nodes where it is true"
+
+    def test_as_nodes(self, make):
+        mask, G = make([False, True, True, False]), nx.path_graph(4)
+        for use in (
+            lambda: fo.local_community(G, mask),
+            lambda: fo.personalized_pagerank_local(G, personalization=mask),
+            lambda: fo.DynamicPageRank(fo.DynamicGraph(G), mask),
+            lambda: fo.OnlineNodeLabeler(G).predict_many(mask),
+        ):
+            with pytest.raises(ValueError, match=self.MESSAGE):
+                use()
+
+    def test_as_ends_and_as_nodes_of_labels(self, make):
+        table = {"source": make([True, False]), "target": make([False, False])}
+        edges = pa.table(table) if make is pa.array else (pl if make is pl.Series else pd).DataFrame(table)
+        with pytest.raises(ValueError, match=self.MESSAGE):
+            fo.DynamicGraph(edges)
+        with pytest.raises(ValueError, match=self.MESSAGE):
+            label_stream(pl.DataFrame({"node": [True, False], "label": [1, 2]}), GRAPH)
+
+
+@pytest.mark.parametrize("column", [pl.Series([2.0**24], dtype=pl.Float32), pd.Series([2.0**24], dtype="float32")])
+def test_floats_of_single_precision_tell_fewer_integers_apart(column):
+    with pytest.raises(ValueError, match=r"holds 16777216\.0: floats of its type .* from 2\*\*24 on"):
+        fo.OnlineNodeLabeler(GRAPH).predict_many(column)
+    with pytest.raises(TypeError, match=r"sources holds 16777216\.0 in row 0; expected an integer"):
+        fo.CSRGraph.from_edges(column, column)
+
+
+class TestUnknownNodes:
+    def test_of_labels_of_a_cut(self):
+        labels = pl.DataFrame({"node": ["a", "zoe", "b", "yann"], "label": [1, 2, 2, None]})
+        with pytest.raises(nx.NodeNotFound, match="'zoe' is not in the graph; unknown=\"skip\" leaves it out"):
+            fo.labeling_cut(GRAPH, labels)
+        assert fo.labeling_cut(GRAPH, labels, unknown="skip") == fo.labeling_cut(GRAPH, {"a": 1, "b": 2})
+        with pytest.raises(ValueError, match='must be "error" or "skip", got \'add\''):
+            fo.labeling_cut(GRAPH, labels, unknown="add")
+
+    def test_of_labels_that_are_drawn(self):
+        pytest.importorskip("matplotlib").use("Agg")
+        labels = {"a": 1, "zoe": 2, "yann": 1, "b": None, "xena": None}
+        with pytest.raises(nx.NodeNotFound, match="2 nodes of labels are not in the graph: 'zoe', 'yann'; unknown="):
+            fo.plotting.plot_labels(GRAPH, labels)
+        ax = fo.plotting.plot_labels(GRAPH, labels, {"b": 1, "zoe": 1}, unknown="skip")
+        assert [text.get_text() for text in ax.get_legend().get_texts()] == ["1", "no label", "mistake"]
+        ax.figure.clear()

@@ -158,7 +158,7 @@ def test_labels_in_tables_and_columns(ax, karate, pos):
     guesses = table["label"].where(table["node"] > 4, "Officer")
     plot_labels(karate, guesses, table, pos, ax)
     assert drawn(ax, "mistake") == points(pos, range(5))
-    with pytest.raises(ValueError, match="length 2 whose index has no names"):
+    with pytest.raises(ValueError, match="index is without names of nodes, and it has 2 rows"):
         plot_labels(karate, pd.Series(["Officer", "Officer"]))
 
 
@@ -227,8 +227,8 @@ def test_walks_that_cannot_leave_their_source(ax, G, values):
 @pytest.mark.parametrize(
     ("arguments", "error", "message"),
     [
-        ({"labels": {99: "a"}}, nx.NodeNotFound, "labels: node 99 is not in the graph"),
-        ({"labels": {}, "truth": {"x": "a"}}, nx.NodeNotFound, "truth: node 'x' is not in the graph"),
+        ({"labels": {99: "a"}}, nx.NodeNotFound, "node 99 is not in the graph"),
+        ({"labels": {}, "truth": {"x": "a"}}, nx.NodeNotFound, "node 'x' is not in the graph"),
         ({"labels": {}, "pos": {0: (0, 0)}}, nx.NetworkXError, "pos has no position for node 1"),
         ({"labels": "team"}, ValueError, "no node has the attribute 'team'"),
         ({"labels": {}, "truth": 7}, TypeError, "labels must be a dict, pairs (node, label), a table"),
