@@ -149,7 +149,7 @@ def unknown_nodes(
     raise nx.NodeNotFound(f'{which} not in the graph{hint}{listed}; unknown="skip" leaves {them} out{add}')
 
 
-def known_labels(labels: Labels, graph: RowGraph, unknown: Unknown) -> list[tuple[Hashable, Any]]:
+def known_labels(labels: Labels, graph: CSRGraph, unknown: Unknown) -> list[tuple[Hashable, Any]]:
     """The nodes that have a label, and these: of nodes in the graph, if `unknown` does not make an error of others."""
     check_unknown(unknown)
     pairs = list(with_labels(label_stream(labels, graph)[0]))
