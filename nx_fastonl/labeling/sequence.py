@@ -235,7 +235,7 @@ class LabelSequence(Sequence[Any]):
         Parameters
         ----------
         ax : matplotlib Axes, optional
-            Where to draw, by default the current axes.
+            Where to draw, by default the current axes, so that several curves share a picture.
         **style
             Passed to ``ax.plot``: ``color``, ...; a ``label`` is shown in a legend.
 
@@ -277,7 +277,7 @@ class LabelSequence(Sequence[Any]):
         Parameters
         ----------
         ax : matplotlib Axes, optional
-            Where to draw, by default the current axes.
+            Where to draw, by default the current axes, so that several curves share a picture.
 
         Returns
         -------

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from nx_fastonl._lib.checks import shortened
-from nx_fastonl._lib.optional import axes_or_current
+from nx_fastonl._lib.optional import axes_or_empty
 from nx_fastonl.labeling.compatibility import Compatibility, written
 from nx_fastonl.plotting.style import LUMINANCE, UNLABELLED
 
@@ -42,8 +42,8 @@ def plot_compatibility(compatibility: Any, ax: Axes | None = None) -> Axes:
     compatibility : Compatibility or OnlineNodeLabeler
         What was counted, or a labeler that counts it.
     ax : matplotlib Axes, optional
-        Where to draw, by default the current axes. Both tables of a directed graph stand in the same axes, which should
-        be wide. The colour bar takes some of their space.
+        Where to draw, by default the current axes, or a new figure if these hold a picture. Both tables of a directed
+        graph stand in the same axes, which should be wide. The colour bar takes some of their space.
 
     Returns
     -------
@@ -84,7 +84,7 @@ def plot_compatibility(compatibility: Any, ax: Axes | None = None) -> Axes:
     k = len(found.labels)
     if k == 0:
         raise ValueError("compatibility has no labels to draw")
-    ax = axes_or_current(ax, "plot_compatibility")
+    ax = axes_or_empty(ax, "plot_compatibility")
     end = _largest_shown(found)
     tables = [found.ratios, found.ratios.T] if found.directed else [found.ratios]
     numbered = k <= (NUMBERED_ARROW_LABELS if found.directed else NUMBERED_LABELS)

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Literal, get_args
 import numpy as np
 
 from nx_fastonl._lib.checks import shortened
-from nx_fastonl._lib.optional import axes_or_current, pandas_for
+from nx_fastonl._lib.optional import axes_or_empty, pandas_for
 from nx_fastonl.labeling.sequence import LabelSequence
 from nx_fastonl.plotting.style import LINE_COLOURS, line_style
 from nx_fastonl.push.sweep import SweepCut
@@ -49,7 +49,7 @@ def plot_bands(
     x, y, by : str
         The names of three columns. The first two hold numbers; the last says which line a row belongs to.
     ax : matplotlib Axes, optional
-        Where to draw, by default the current axes.
+        Where to draw, by default the current axes, or a new figure if these hold a picture.
     band : {"std", "range"} or None, default "std"
         "std": from one standard deviation (of the sample) below the mean to one above; "range": from the smallest to
         the largest value; None: no band.
@@ -91,7 +91,7 @@ def plot_bands(
     for value in rows[by].unique():
         if value not in numbers:
             raise ValueError(f"order lacks {value!r}, which column {by!r} has; it holds {list(numbers)}")
-    ax = axes_or_current(ax, "plot_bands")
+    ax = axes_or_empty(ax, "plot_bands")
     if rows[x].min() > 0.0 and rows[x].max() / rows[x].min() > LOG_RATIO:
         ax.set_xscale("log")
     for value, line in rows.groupby(by, sort=False, observed=True):
@@ -122,7 +122,7 @@ def plot_error_curves(
         ``{name: LabelSequence}``, or ``{name: list of LabelSequences}`` for several trials, which may differ in length;
         or a single LabelSequence.
     ax : matplotlib Axes, optional
-        Where to draw, by default the current axes.
+        Where to draw, by default the current axes, or a new figure if these hold a picture.
 
     Returns
     -------
@@ -160,7 +160,7 @@ def plot_error_curves(
         raise ValueError("sequences is empty; it must hold a LabelSequence for each name")
     points = [(name, *point) for name, trials in sequences.items() for point in _curve(name, trials)]
     pd = pandas_for("plot_error_curves")
-    ax = axes_or_current(ax, "plot_error_curves")
+    ax = axes_or_empty(ax, "plot_error_curves")
     ax.set_xscale("log")
     frame = pd.DataFrame(points, columns=["name", "nodes_seen", "error_rate"])
     plot_bands(frame, "nodes_seen", "error_rate", by="name", ax=ax)
@@ -180,7 +180,7 @@ def plot_sweep(found: SweepCut, ax: Axes | None = None) -> Axes:
     found : SweepCut or LocalCommunity
         The result of `nx_fastonl.sweep_cut` or `nx_fastonl.local_community`.
     ax : matplotlib Axes, optional
-        Where to draw, by default the current axes.
+        Where to draw, by default the current axes, or a new figure if these hold a picture.
 
     Returns
     -------
@@ -207,7 +207,7 @@ def plot_sweep(found: SweepCut, ax: Axes | None = None) -> Axes:
     """
     if not isinstance(found, SweepCut):
         raise TypeError(f"found must be what sweep_cut or local_community returns, got {shortened(found)}")
-    ax = axes_or_current(ax, "plot_sweep")
+    ax = axes_or_empty(ax, "plot_sweep")
     conductance, size = found.profile.conductance, len(found.nodes)
     if len(conductance) > LOG_RATIO:
         ax.set_xscale("log")

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from nx_fastonl._lib.checks import Unknown, check_unknown
-from nx_fastonl._lib.optional import axes_or_current
+from nx_fastonl._lib.optional import axes_or_empty
 from nx_fastonl._lib.plain import is_missing
 from nx_fastonl.graph.convert import as_csr_graph
 from nx_fastonl.graph.csr import CSRGraph
@@ -71,7 +71,7 @@ def plot_labels(
         ``{node: (x, y)}``, by default ``nx.spring_layout(G, seed=0)``. With more than 500 nodes, where this would take
         long, a layout by the same forces, in which nodes repel each other by way of a grid.
     ax : matplotlib Axes, optional
-        Where to draw, by default the current axes. The legend goes below.
+        Where to draw, by default the current axes, or a new figure if these hold a picture. The legend goes below.
     with_labels : bool, default False
         Whether to write the names of the nodes, as in ``nx.draw``.
     unknown : {"error", "skip"}, default "error"
@@ -118,7 +118,7 @@ def plot_labels(
     true = {} if truth is None else _plain_labels(G, truth, unknown)
     mistakes = [v for v, label in predicted.items() if true.get(v) is not None and label != true[v]]
     pos = _positions(G, pos)
-    ax = axes_or_current(ax, "plot_labels")
+    ax = axes_or_empty(ax, "plot_labels")
     area = float(np.clip(8_000 / len(G), 5.0, 130.0))
     are_dots = area < LEGEND_AREA
     style_of = dot_style if are_dots else node_style
@@ -161,7 +161,8 @@ def plot_pagerank(
         ``{node: (x, y)}``, by default ``nx.spring_layout(G, seed=0)``. With more than 500 nodes, where this would take
         long, a layout by the same forces, in which nodes repel each other by way of a grid.
     ax : matplotlib Axes, optional
-        Where to draw, by default the current axes. The colour bar takes some of their space.
+        Where to draw, by default the current axes, or a new figure if these hold a picture. The colour bar takes
+        some of their space.
 
     Returns
     -------
@@ -203,7 +204,7 @@ def plot_pagerank(
         raise nx.NodeNotFound(f"source: node {source!r} is not in the graph")
     pagerank = personalized_pagerank_local(G, alpha, {source: 1.0})
     pos = _positions(G, pos)
-    ax = axes_or_current(ax, "plot_pagerank")
+    ax = axes_or_empty(ax, "plot_pagerank")
     # Small nodes are drawn last: a large one would hide them.
     nodes = sorted(G, key=lambda v: pagerank.get(v, 0.0), reverse=True)
     values = np.array([pagerank.get(v, 0.0) for v in nodes])

@@ -5,7 +5,14 @@ import networkx as nx
 import pytest
 
 import nx_fastonl as fo
-from nx_fastonl.plotting import plot_bands, plot_compatibility, plot_error_curves, plot_labels, plot_pagerank
+from nx_fastonl.plotting import (
+    plot_bands,
+    plot_compatibility,
+    plot_error_curves,
+    plot_labels,
+    plot_pagerank,
+    plot_sweep,
+)
 from nx_fastonl.plotting.save import save_figure
 from tests.plotting.helpers import sequence
 
@@ -21,6 +28,7 @@ plt = pytest.importorskip("matplotlib.pyplot")
         (plot_error_curves, ({"a": sequence([1, 0])},)),
         (plot_labels, (nx.path_graph(3), {0: "a"})),
         (plot_pagerank, (nx.path_graph(3), 0)),
+        (plot_sweep, (fo.local_community(nx.path_graph(3), 0),)),
     ],
 )
 def test_axes_by_default(monkeypatch, plot, arguments):
@@ -30,6 +38,15 @@ def test_axes_by_default(monkeypatch, plot, arguments):
             plot(*arguments)
     _, ax = plt.subplots()
     assert plot(*arguments) is ax
+    again = plot(*arguments)  # not over the first picture
+    assert again is not ax
+    assert again.figure is not ax.figure
+
+
+def test_curves_of_sequences_share_axes():
+    seq = fo.LabelSequence(("a", "b"), (0, 1), ("a", "a"), (0.75, 0.5), (0.75, 0.5))
+    assert seq.plot() is seq.plot()
+    assert seq.plot_calibration() is seq.plot_calibration()
 
 
 def test_error_curves_need_pandas(monkeypatch):
