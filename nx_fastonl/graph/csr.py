@@ -19,7 +19,7 @@ from nx_fastonl._lib.arrays import read_only
 from nx_fastonl._lib.checks import check_count, shortened
 from nx_fastonl._lib.frames import Table, is_frame, one_column, read_frame
 from nx_fastonl._lib.html import view_or_none
-from nx_fastonl._lib.log import elapsed, logger
+from nx_fastonl._lib.log import elapsed, logger, warn_caller
 from nx_fastonl._lib.pool import Pool
 from nx_fastonl._lib.streams import FileLike
 from nx_fastonl.graph._check import find_fault
@@ -33,7 +33,15 @@ from nx_fastonl.graph.edgetable import edge_columns, listed_nodes
 from nx_fastonl.graph.ends import named_ends, numbered_texts, whole_column
 from nx_fastonl.graph.live import BACKEND_NAME, LiveGraph, live_graph
 from nx_fastonl.graph.names import ArrayNames, finder_of, integer_names
-from nx_fastonl.graph.rows import MAX_NODES, Rows, check_weights, integers, rows_from_edges, rows_from_scipy
+from nx_fastonl.graph.rows import (
+    MAX_NODES,
+    NAMES_IN_TABLES,
+    Rows,
+    check_weights,
+    integers,
+    rows_from_edges,
+    rows_from_scipy,
+)
 from nx_fastonl.graph.storage import StoredGraph, Verify, graph_fingerprint, open_graph, save_graph
 from nx_fastonl.graph.views import MAX_COUNTED_NODES, graph_view
 
@@ -42,6 +50,8 @@ if TYPE_CHECKING:
 
 __all__ = ["CSRGraph"]
 
+# With more nodes than this for each edge, at least half of them have none.
+NODES_PER_EDGE = 4
 _NOTHING = nullcontext()
 
 
@@ -297,7 +307,8 @@ class CSRGraph(RowGraph):
         weights : array_like of float, optional
             A weight for each edge, by default 1.
         n : int, optional
-            The number of nodes, by default ``len(nodes)`` or the largest end plus 1. Not for texts or a table.
+            The number of nodes, by default ``len(nodes)`` or the largest end plus 1; where this leaves most nodes
+            without an edge, a warning says so. Not for texts or a table.
         nodes : sequence or column of hashable, optional
             The names of the nodes, by default 0, 1, 2, ... or, where ends are names, these in the order in which they
             appear: ``sources[0]``, ``targets[0]``, ``sources[1]``, ... Ends that are names must be among `nodes`.
@@ -345,6 +356,12 @@ class CSRGraph(RowGraph):
             n = len(nodes)
         check_count("n", n, least=0)
         rows = rows_from_edges(sources, targets, weights, n, directed=directed, nodes=nodes)
+        n_nodes = len(rows.indptr) - 1
+        if n is None and n_nodes > NODES_PER_EDGE * len(sources):
+            warn_caller(
+                f"most of the nodes 0 to {n_nodes - 1} have no edge: integers in two columns count nodes. "
+                f"{NAMES_IN_TABLES}; if they are numbers, n={n_nodes} says so"
+            )
         return cls._made(rows, nodes, directed)
 
     @classmethod

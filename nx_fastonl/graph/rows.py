@@ -14,6 +14,7 @@ from nx_fastonl.graph._dicts import arrays_from_adjacency
 from nx_fastonl.graph._edges import sorted_rows
 
 MAX_NODES = np.iinfo(np.int32).max
+NAMES_IN_TABLES = "Where integers are names, pass a table of edges, with the columns source and target"
 
 # Sources, targets and, unless all are 1, weights.
 EdgeChunk = tuple[NDArray[Any], NDArray[Any], NDArray[np.float64] | None]
@@ -127,10 +128,13 @@ def rows_from_edges(
     check_weights(values, lambda e: (_name(nodes, int(rows[e])), _name(nodes, int(columns[e]))))
     if n is None:
         n = 1 + int(max(rows.max(), columns.max())) if len(rows) else 0
+        if n > MAX_NODES:
+            raise ValueError(f"edge ends count nodes, of which there may be 2**31 - 1, got {n - 1}. {NAMES_IN_TABLES}")
     _check_size(n)
     for ends in (rows, columns):
         if len(ends) and not (ends.min() >= 0 and ends.max() < n):
-            raise ValueError(f"edge ends must lie between 0 and {n - 1}, got {ends.min()} to {ends.max()}")
+            got = f"got {ends.min()} to {ends.max()}"
+            raise ValueError(f"edge ends must lie between 0 and {n - 1}, {got}: they count nodes. {NAMES_IN_TABLES}")
     chunk = (rows, columns, None if weights is None else np.ascontiguousarray(values, dtype=np.float64))
     return rows_from_chunks([chunk], n, directed=directed, keep_last=keep_last)
 

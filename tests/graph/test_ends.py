@@ -197,3 +197,15 @@ def test_categories_of_arrow():
     without = pa.DictionaryArray.from_arrays(pa.array([0, 1]), pa.array(["a", None]))
     with pytest.raises(TypeError, match="sources holds None in row 1"):
         CSRGraph.from_edges(without, pa.array(["b", "c"]))
+
+
+def test_integers_that_are_no_counts_are_noticed():
+    ring = [10, 20, 30, 40], [20, 30, 40, 10]
+    with pytest.warns(UserWarning, match=r"most of the nodes 0 to 40 have no edge.* pass a table .*n=41 says so"):
+        assert len(CSRGraph.from_edges(*ring)) == 41
+    assert len(CSRGraph.from_edges(*ring, n=41)) == 41
+    assert len(CSRGraph.from_edges([0, 1], [1, 7])) == 8  # no warning: half of the nodes may have an edge
+    with pytest.raises(ValueError, match=r"got 1000000000000\. Where integers are names, pass a table"):
+        CSRGraph.from_edges([10**12], [1])
+    with pytest.raises(ValueError, match=r"between 0 and 1, got 10 to 20: they count nodes\. Where integers are names"):
+        CSRGraph.from_edges([10, 20], [20, 10], nodes=[10, 20])
