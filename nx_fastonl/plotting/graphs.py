@@ -69,7 +69,8 @@ def plot_labels(
         label, is never a mistake.
     pos : dict, optional
         ``{node: (x, y)}``, by default ``nx.spring_layout(G, seed=0)``. With more than 500 nodes, where this would take
-        long, a layout by the same forces, in which nodes repel each other by way of a grid.
+        long, a layout by the same forces, in which nodes repel each other by way of a grid. It shows groups that have
+        few edges between them. A large graph with long distances, such as a map, comes out folded: pass its places.
     ax : matplotlib Axes, optional
         Where to draw, by default the current axes, or a new figure if these hold a picture. The legend goes below.
     with_labels : bool, default False
