@@ -176,8 +176,10 @@ def test_a_push_can_be_cancelled_from_another_thread():
 )
 def test_control_c_stops_long_work(work):
     program = f"""
+import signal
 import networkx as nx
 import nx_fastonl as fo
+signal.signal(signal.SIGINT, signal.default_int_handler)  # it is ignored where the tests run in the background
 G = nx.cycle_graph(10_000)
 fo.fifo_push(G, 0, epsilon=0.5)
 print("ready", flush=True)
@@ -186,9 +188,12 @@ try:
 except KeyboardInterrupt:
     print("stopped", flush=True)
 """
-    process = subprocess.Popen([sys.executable, "-c", program], stdout=subprocess.PIPE, text=True)
-    assert process.stdout.readline() == "ready\n"
-    time.sleep(0.5)
-    assert process.poll() is None, "the push must still be running when it is interrupted"
-    process.send_signal(signal.SIGINT)
-    assert process.communicate(timeout=20)[0] == "stopped\n"
+    with subprocess.Popen([sys.executable, "-c", program], stdout=subprocess.PIPE, text=True) as process:
+        try:
+            assert process.stdout.readline() == "ready\n"
+            time.sleep(0.5)
+            assert process.poll() is None, "the push must still be running when it is interrupted"
+            process.send_signal(signal.SIGINT)
+            assert process.communicate(timeout=20)[0] == "stopped\n"
+        finally:
+            process.kill()
