@@ -62,7 +62,7 @@ def rows_from_scipy(A: Any) -> tuple[Rows, bool]:
         raise ValueError(f"an adjacency matrix holds real numbers, got dtype {A.dtype}")
     if A.format in ("csr", "csc", "bsr"):
         A = type(A)((A.data, A.indices, A.indptr), shape=A.shape)  # on the same arrays: scipy's checks would change A
-        _check_compressed(A.indptr, A.indices, A.shape[0] // (A.blocksize[0] if A.format == "bsr" else 1))
+        check_compressed(A.indptr, A.indices, A.shape[0] // (A.blocksize[0] if A.format == "bsr" else 1))
     rows = _compressed_rows(A) if A.format in ("csr", "csc") else _entry_rows(A)
     return rows, find_fault(*rows, symmetric=True) is None
 
@@ -80,14 +80,15 @@ def _compressed_rows(A: Any) -> Rows:
     if A.format == "csr" and A.has_canonical_format and (values is None or values.all()):
         _check_size(n)
         indptr, indices = np.array(A.indptr, dtype=np.int64), np.array(A.indices, dtype=np.int32)
-        _check_compressed(indptr, indices, n)  # once more: another thread may have changed them
+        check_compressed(indptr, indices, n)  # once more: another thread may have changed them
         return Rows(indptr, indices, None if values is None else _checked_copy(values, indptr, indices))
     others = np.repeat(np.arange(n, dtype=A.indices.dtype), np.diff(A.indptr))
     sources, targets = (others, A.indices) if A.format == "csr" else (A.indices, others)
     return rows_from_edges(sources, targets, values, n, directed=True)
 
 
-def _check_compressed(indptr: NDArray[np.integer], indices: NDArray[np.integer], n: int) -> None:
+def check_compressed(indptr: NDArray[np.integer], indices: NDArray[np.integer], n: int) -> None:
+    """Raise unless these say where rows begin, and entries in n columns."""
     if indptr[0] != 0 or indptr[-1] != len(indices) or (indptr[1:] < indptr[:-1]).any():
         raise ValueError(f"the matrix's indptr must rise from 0 to the number of its indices, {len(indices)}")
     if len(indices) and not (indices.min() >= 0 and indices.max() < n):

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import copy
 from collections.abc import Sequence
-from functools import cached_property
 from typing import Any, Literal
 
 import networkx as nx
@@ -17,7 +16,7 @@ from nx_fastonl._lib.log import warn_caller
 from nx_fastonl.graph.base import ChangingGraph
 from nx_fastonl.graph.convert import as_csr_graph
 from nx_fastonl.graph.csr import CSRGraph
-from nx_fastonl.graph.rows import Rows, rows_from_edges
+from nx_fastonl.graph.rows import Rows, check_compressed, check_weights
 from nx_fastonl.labeling.labeler import OnlineNodeLabeler
 
 try:
@@ -237,7 +236,6 @@ class NodeClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  # s
             labeler = copy.deepcopy(labeler)
         for node, label in changed:
             labeler.learn_one(node, label, overwrite=True)
-        self.__dict__.pop("transduction_", None)
         labeler.learn_many([(node, label) for node, label in pairs if node not in before])
         fitted._take(graph, labeler, given)
         self.__dict__ = fitted.__dict__
@@ -374,11 +372,11 @@ class NodeClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  # s
         right = np.array([bool(true == label) for true, label in pairs])
         return float(accuracy_score(np.ones_like(right), right, sample_weight=weights))
 
-    @cached_property
+    @property
     def transduction_(self) -> NDArray[Any]:
         """The label of each node of `fit`: as it was given or, where it was not known, as it is predicted.
 
-        Computed when it is first asked for.
+        Computed at each access, of what `labeler_` has learned by then: keep the array if you read it in a loop.
         """
         check_is_fitted(self)
         return self._labels_of_all()
@@ -422,7 +420,6 @@ class NodeClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  # s
         )
 
     def _take(self, graph: CSRGraph, labeler: OnlineNodeLabeler, classes: NDArray[Any]) -> None:
-        self.__dict__.pop("transduction_", None)
         self._graph, self.labeler_, self.classes_ = graph, labeler, classes
 
     def _fitted_graph(self, X: Any) -> CSRGraph:
@@ -450,13 +447,9 @@ class NodeClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  # s
                 raise ValueError("X is another graph than that of fit; nodes that join it are rows of a matrix")
             return None
         X = _checked_weights(validate_data(self, X, accept_sparse=FORMATS, reset=False))
-        m, n = X.shape
-        if m == n and _are_equal(_graph_of(X), graph):
+        if X.shape[0] == X.shape[1] and _are_equal(_graph_of(X), graph):
             return None
-        entries: Any = sparse.coo_array(X)
-        sources, targets = entries.coords
-        rows = rows_from_edges(sources, targets, entries.data, max(m, n), directed=True)
-        return rows._replace(indptr=rows.indptr[: m + 1])
+        return _joining_rows(X)
 
 
 def _is_graph(X: Any) -> bool:
@@ -478,12 +471,15 @@ def _check_same_order(index: Any, columns: Any) -> None:
 
 def _checked_weights(X: Any) -> Any:
     """The matrix, without negative weights."""
-    if X.dtype.kind in "if" and X.size and X.min() < 0:
-        u, v = (int(end[0]) for end in (X < 0).nonzero())
-        weight = sparse.csr_array(X)[u, v]
+    is_sparse: bool = sparse.issparse(X)
+    values = X.data if is_sparse else X  # min() of a sparse array would sum its duplicates in place
+    if values.dtype.kind in "if" and values.size and values.min() < 0:
+        entries: Any = sparse.coo_array(X)
+        e = int((entries.data < 0).argmax())
+        u, v = (int(ends[e]) for ends in entries.coords)
         raise ValueError(
-            f"Negative values in data passed to NodeClassifier: the edge ({u}, {v}) has weight {weight:g}, and weights "
-            "say how much two nodes have in common"
+            f"Negative values in data passed to NodeClassifier: the edge ({u}, {v}) has weight {entries.data[e]:g}, "
+            "and weights say how much two nodes have in common"
         )
     return X
 
@@ -498,6 +494,16 @@ def _graph_of(X: Any) -> CSRGraph:
     if (abs(A - A.T) > ASYMMETRY * A).nnz == 0:
         return CSRGraph.from_scipy(0.5 * (A + A.T))
     return graph
+
+
+def _joining_rows(X: Any) -> Rows:
+    """The rows of nodes that join, in time that depends on these alone, and not on the size of the graph."""
+    A = sparse.csr_array(X, copy=True)
+    check_compressed(A.indptr, A.indices, A.shape[1])
+    check_weights(A.data, lambda e: (np.searchsorted(A.indptr, e, "right") - 1, A.indices[e]))
+    A.sum_duplicates()
+    A.eliminate_zeros()
+    return Rows(A.indptr, A.indices, A.data.astype(np.float64))
 
 
 def _are_equal(one: CSRGraph, other: CSRGraph) -> bool:

@@ -17,6 +17,9 @@ from nx_fastonl.labeling.labels import UNLABELLED
 
 __all__ = ["classes_and_codes", "labels_of"]
 
+# What becomes of -1 among texts.
+UNLABELLED_TEXTS = (str(UNLABELLED), str(UNLABELLED).encode())
+
 
 def labels_of(y: Any, n: int, estimator: str) -> tuple[NDArray[Any], NDArray[np.bool_]]:
     """The labels as an array with an entry for each of n nodes, and which of them are known."""
@@ -62,11 +65,11 @@ def _as_objects(y: list[Any] | tuple[Any, ...]) -> NDArray[Any]:
 def _known(labels: NDArray[Any]) -> NDArray[np.bool_]:
     """Which entries are neither -1 nor missing."""
     kind = labels.dtype.kind
+    if kind not in "iuf" and any(isinstance(label, str | bytes) and label in UNLABELLED_TEXTS for label in labels):
+        raise ValueError(
+            'y holds texts, and "-1" among them: nodes without a label are -1 or None in an array with dtype=object'
+        )
     if kind in "US":
-        if (labels == str(UNLABELLED)).any():
-            raise ValueError(
-                'y holds texts, and "-1" among them: nodes without a label are -1 or None in an array with dtype=object'
-            )
         return np.ones(len(labels), dtype=bool)
     if kind in "iuf":
         if np.isinf(labels).any():

@@ -1,6 +1,7 @@
 import pickle
 import subprocess
 import sys
+import tracemalloc
 
 import networkx as nx
 import numpy as np
@@ -366,6 +367,9 @@ def test_partial_fit_refuses_other_graphs_and_new_labels():
         (PATH, [0.5, 1.5, 2.25, -1], ValueError, "Unknown label type"),
         (PATH, [0, np.inf, 1, 1], ValueError, "infinity"),
         (PATH, np.array(["a", "-1", "-1", "b"]), ValueError, 'holds texts, and "-1" among them'),
+        (PATH, np.array(["a", "-1", "-1", "b"], dtype=object), ValueError, 'holds texts, and "-1" among them'),
+        (PATH, pd.Series(["a", "-1", None, "b"]), ValueError, 'holds texts, and "-1" among them'),
+        (PATH, ["a", "-1", None, "b"], ValueError, 'holds texts, and "-1" among them'),
         (PATH, ["a", 1, 2, "b"], TypeError, "cannot be ordered, they are of types int, str"),
         (PATH, [[0, 1], [1, 0], [1, 1], [0, 0]], ValueError, "1d array"),
         (np.zeros((0, 0)), [], ValueError, "minimum of 1 is required"),
@@ -427,6 +431,45 @@ def test_bad_rows_are_named_by_predict():
 )
 def test_a_label_that_is_not_among_the_classes_is_a_mistake(known, truth, score):
     assert NodeClassifier().fit(PATH, known).score(PATH, truth) == pytest.approx(score)
+
+
+def test_rows_may_list_entries_in_any_order_and_twice():
+    for method in ("adaptive", "fastonl"):
+        classifier = NodeClassifier(method).fit(PATH, [0, -1, -1, 1])
+        listed = np.array([0.5, 0.0, 2.0, 1.0, 0.25]), np.array([3, 1, 0, 3, 2]), np.array([0, 4, 4, 5])
+        X = sparse.csr_array(listed, shape=(3, 4))
+        assert not X.has_canonical_format
+        expected = classifier.predict_proba(X.toarray())
+        for other in (X, X.tocsc(), X.tocoo(), sparse.csr_array(listed, shape=(3, 4))):
+            assert classifier.predict_proba(other) == pytest.approx(expected, abs=1e-15)
+        assert X.nnz == 5
+        X.indices[0] = 9
+        with pytest.raises(ValueError, match="the matrix's indices must lie between 0 and 3"):
+            classifier.predict(X)
+
+
+@pytest.mark.parametrize("method", ["adaptive", "fastonl"])
+def test_a_node_that_joins_takes_no_memory_for_others(method):
+    n = 100_000
+    ring = sparse.coo_array((np.ones(n), (np.arange(n), np.roll(np.arange(n), 1))), shape=(n, n)).tocsr()
+    classifier = NodeClassifier(method).partial_fit(ring + ring.T, np.r_[0, 1, np.full(n - 2, -1)])
+    row = sparse.csr_array((np.ones(2), [0, 7], [0, 2]), shape=(1, n))
+    classifier.predict(row)
+    tracemalloc.start()
+    try:
+        classifier.predict(row)
+        peak = tracemalloc.get_traced_memory()[1]
+    finally:
+        tracemalloc.stop()
+    assert peak < n
+
+
+def test_what_the_labeler_learns_is_seen():
+    classifier = NodeClassifier("fastonl").fit(PATH, [0, -1, -1, 1])
+    assert classifier.transduction_.tolist() == [0, 0, 1, 1]
+    classifier.labeler_.learn_one(1, 1)
+    classifier.labeler_.learn_one(0, 1, overwrite=True)
+    assert classifier.transduction_.tolist() == classifier.predict(PATH).tolist() == [1, 1, 1, 1]
 
 
 def test_weights_of_samples_count_in_scores():
