@@ -21,7 +21,7 @@ def write_file(path: Path, content: bytes, *, replace: bool = True) -> None:
     """Replace the file by one with this content. If that fails, the file stays as it was, and the error names it.
 
     Without `replace`, a file that is there already is a FileExistsError: of two processes that write a new file, one
-    gets it.
+    gets it. Where the file system has no hard links, both may succeed, and the file is that of the last.
 
     The content first goes to a temporary file in the same folder, which then takes the name of the old one. A process
     that is killed leaves its temporary file behind. The next one that writes the same file removes it, if it is

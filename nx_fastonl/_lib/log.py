@@ -1,7 +1,7 @@
 """The package's logger: what it does without being asked, and why; and warnings, which users are to act upon.
 
 INFO is for what takes time, or is done in another way than one would expect; DEBUG for what repeats at every call.
-Nothing is logged inside of loops, and messages are put together only if somebody listens.
+Nothing is logged inside of loops.
 """
 
 from __future__ import annotations

@@ -46,7 +46,7 @@ class RowGraph(ABC):
     mean_weight : float
         The mean weight of an edge; 1 where there is none.
     volume : float
-        The sum of all degrees, which is known without a pass over the nodes.
+        The sum of all degrees. A graph that cannot change computes it once, the others keep it up to date.
     has_dead_ends : bool
         Whether some node has no out-edge.
     can_change : bool

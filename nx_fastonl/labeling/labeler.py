@@ -944,11 +944,13 @@ class OnlineNodeLabeler:
         ----------
         labels : dict, iterable of pairs, table, or array
             ``{node: label}``, also as a pandas Series that is indexed by nodes; ``(node, label)``; a table of pandas,
-            polars or Arrow with the columns node and label, or any two in this order; or an array or another column
-            with a label for each node, in the order of the graph. None, NaN and masked entries mean that a node has no
-            label; in an array or column of integers -1 does too.
+            polars or Arrow with the columns node and label, or any two in this order; an array with a label for each
+            node, in the order of the graph; or another column, if the nodes are 0, 1, 2, ... in this order. None, NaN
+            and masked entries mean that a node has no label; in an array or column of integers -1 does too.
         unknown : {"error", "skip", "add"}, default "error"
-            What to do with nodes that are not in the graph. ``"add"`` adds them, without edges, to a DynamicGraph.
+            What to do with nodes that are not in the graph. ``"add"`` adds them, without edges, to a DynamicGraph. If
+            this raises, nodes that were added stay only if this model has learned their label, or if they have got
+            edges meanwhile.
 
         Returns
         -------
@@ -960,7 +962,8 @@ class OnlineNodeLabeler:
         networkx.NodeNotFound
             If nodes are not in the graph and `unknown` is ``"error"``.
         TypeError, ValueError
-            As `learn_one`, and if a node is given twice. Nothing is learned then.
+            As `learn_one`, if a node is given twice, or if `unknown` is ``"skip"``, and nodes came, but none that is in
+            the graph. Nothing is learned then.
 
         See Also
         --------
@@ -1226,9 +1229,10 @@ class OnlineNodeLabeler:
         labels : dict, iterable of pairs, table, or array
             ``{node: label}``, also as a pandas Series that is indexed by nodes, ``(node, label)``, or a table of
             pandas, polars or Arrow with the columns node and label, or any two in this order: in order of arrival. Or
-            an array or another column with a label for each node, in the order of the graph. Labels are hashable. Nodes
-            whose label is None or NaN are skipped, in an array also those whose label is masked and, if it holds
-            integers, -1. Mistakes depend on the order: shuffle, unless the order means something.
+            an array with a label for each node, in the order of the graph, or another column, if the nodes are
+            0, 1, 2, ... in this order. Labels are hashable. Nodes whose label is None or NaN are skipped, also those
+            whose label is masked or, in an array or column of integers, -1. Mistakes depend on the order: shuffle,
+            unless the order means something.
         unknown : {"error", "skip", "add"}, default "error"
             What to do with nodes that are not in the graph. ``"add"`` adds them, without edges, to a DynamicGraph.
             Nodes of an iterator are looked up as they arrive, others before anything is learned. If this raises, nodes

@@ -168,7 +168,8 @@ def labeling_cut(
     networkx.NetworkXPointlessConcept
         If `G` has no nodes.
     TypeError, ValueError
-        If a parameter is unknown, of the wrong type or out of range.
+        If a parameter is unknown, of the wrong type or out of range. If `unknown` is ``"skip"``, and nodes came, but
+        none that is in the graph.
 
     See Also
     --------

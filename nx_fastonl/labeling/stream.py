@@ -71,7 +71,7 @@ def online_node_labeling(
         If `G` has no nodes.
     TypeError, ValueError
         If a parameter is unknown, of the wrong type or out of range, a node arrives twice, or the graph is too large
-        for an exact kernel.
+        for an exact kernel. If `unknown` is ``"skip"``, and nodes came, but none that is in the graph.
     ImportError
         If `progress` is asked for and tqdm is not installed.
 

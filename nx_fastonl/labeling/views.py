@@ -36,6 +36,7 @@ __all__ = ["calibration_view", "compatibility_view", "labeler_view", "sequence_v
 SHOWN_LABELS = 6
 SHOWN_EXPERTS = 12
 SHOWN_BINS = 50
+LISTED_BINS = 10
 # Ratios of this size have the strongest colour.
 STRONGEST_RATIO = 10.0
 
@@ -74,11 +75,13 @@ def _confusion(predicted: Sequence[Any], truth: Sequence[Hashable], correct: Seq
     n_others = len(totals) - others
     columns = [*map(name_of, labels), "other labels", "none"]
     keep = [j for j in range(others + 2) if j < others or counts[:, j].any()]
-    rows = [
-        (columns[i], [_count(counts[i, j], counts[i].sum(), BLUE if i == j else ORANGE) for j in keep])
-        for i in range(others + 1)
-        if i < others or n_others
-    ]
+
+    def cell(i: int, j: int) -> Cell:
+        if i == j == others:  # what is right, and mistakes between two of these labels
+            return f"{counts[i, j]:,}", ""
+        return _count(counts[i, j], counts[i].sum(), BLUE if i == j else ORANGE)
+
+    rows = [(columns[i], [cell(i, j) for j in keep]) for i in range(others + 1) if i < others or n_others]
     below = note(f"labels that are less frequent: {n_others:,} of {len(totals):,}") if n_others else ""
     return heading("Predicted as") + table([columns[j] for j in keep], rows, "true label") + below
 
@@ -143,7 +146,7 @@ def calibration_view(counts: Sequence[int], means: Mapping[str, float], bins: It
             f"{i / len(counts):.3g} to {(i + 1) / len(counts):.3g}",
             [*_calibrated(probability, right), (f"{counts[i]:,}", "")],
         )
-        for i, (probability, right) in filled[-SHOWN_BINS // 5 :]
+        for i, (probability, right) in filled[-LISTED_BINS:]
     ]
     histogram = ""
     if len(counts) <= SHOWN_BINS:

@@ -25,7 +25,7 @@ def _deferred(module: str, name: str) -> staticmethod[..., Any]:
         try:
             return function(*args, **kwargs)
         except NotImplementedError as error:
-            _log_fallback("handed %s back to NetworkX: %s", name, error)
+            _log_fallback("cannot run %s: %s", name, error)
             raise
 
     return staticmethod(call)

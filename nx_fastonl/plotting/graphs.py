@@ -91,7 +91,8 @@ def plot_labels(
     networkx.NetworkXError
         If `pos` lacks a node.
     ValueError
-        If there are more than 20,000 nodes or 200,000 edges, and no `pos`.
+        If there are more than 20,000 nodes or 200,000 edges, and no `pos`. If `unknown` is ``"skip"``, and nodes came,
+        but none that is in the graph.
     TypeError
         If `G` is not a graph, `labels` or `truth` holds no labels, or a label is not hashable.
     ImportError

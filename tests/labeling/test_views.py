@@ -1,5 +1,7 @@
 """What notebooks show of predictions and models."""
 
+import re
+
 import networkx as nx
 import numpy as np
 import pytest
@@ -44,6 +46,16 @@ def test_streams(data):
     assert {pair: count for pair, count in shown.items() if count} == confusion(seq)
     assert found.facts["accuracy"] == f"{100.0 * seq.accuracy:.1f} %"
     assert len(found.source.encode()) < MOST
+
+
+def test_rare_labels_that_are_taken_for_each_other_have_no_colour():
+    frequent = list(range(SHOWN_LABELS)) * 3
+    truth = (*frequent, "x", "y", "z")
+    seq = fo.LabelSequence((*frequent, "y", "x", 0), tuple(range(len(truth))), truth)
+    last = view_of(seq).source.rpartition("other labels")[2]
+    cells = re.findall(r"<td(.*?)>(\d+)</td>", last)
+    assert [count for _, count in cells] == ["1", *["0"] * (SHOWN_LABELS - 1), "2"]
+    assert ["style" in attributes for attributes, _ in cells] == [True, *[False] * SHOWN_LABELS]
 
 
 def test_the_curve_is_that_of_the_errors():
