@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Hashable, Mapping, Sequence
+from contextlib import suppress
 from datetime import date, datetime, timedelta
 from importlib import import_module
 from typing import Any, Literal, NoReturn, get_args
@@ -138,9 +139,18 @@ class Column:
         """Whether its type is that of numbers."""
         return bool(self._series.dtype.is_numeric())
 
-    @property
-    def has_booleans(self) -> bool:
-        return str(self._series.dtype) == "Boolean"
+    def holds_numbers(self) -> bool:
+        """Whether its values are numbers, also if its type is that of any objects, or of categories."""
+        return self.has_numbers or self._holds(int, float, np.integer, np.floating)
+
+    def holds_integers(self) -> bool:
+        """The same of integers."""
+        return self.has_integers if self.has_numbers else self._holds(int, np.integer)
+
+    def _holds(self, *kinds: type) -> bool:
+        """Whether it has values, and all are of these types."""
+        found = [value for value in self._series.to_list() if not is_missing(value)]
+        return bool(found) and all(isinstance(value, kinds) and not isinstance(value, bool) for value in found)
 
     @property
     def counts_rows(self) -> bool:
@@ -180,13 +190,19 @@ class Column:
 
     def nodes(self) -> list[Hashable]:
         """The same, of a column that names nodes: none may be missing."""
-        if self.has_booleans:
-            raise ValueError(f"{self.name} must name nodes, got a column of booleans; pass the nodes where it is true")
-        found = self.values()
+        found = self.nodes_or_none()
         self._refuse_missing([row for row, value in enumerate(found) if value is None], "node")
+        return found
+
+    def nodes_or_none(self) -> list[Hashable | None]:
+        """The same, where a row need not name a node."""
+        found = self.values()
+        if any(type(value) is bool for value in found):
+            raise ValueError(f"{self.name} must name nodes, got a column of booleans; pass the nodes where it is true")
         bits = 24 if str(self._series.dtype) == "Float32" else 53  # of the integers that its floats tell apart
         are_floats = self._series.dtype.is_float()
-        inexact = next((x for x in found if (type(x) is float or are_floats) and abs(x) >= 2**bits), None)
+        numbers = (x for x in found if type(x) is float or (are_floats and x is not None))
+        inexact = next((x for x in numbers if abs(x) >= 2**bits), None)
         if inexact is not None:
             raise ValueError(
                 f"{self.name} holds {float(inexact)!r}: floats of its type do not tell integers apart from 2**{bits} "
@@ -259,7 +275,7 @@ class Table:
     name : str
         What errors call it.
     columns : list of str
-        The names of its columns.
+        The names of its columns, as texts: in pandas, they may be others.
     """
 
     def __init__(self, frame: Any, name: str) -> None:
@@ -271,8 +287,8 @@ class Table:
 
     def column(self, number: int) -> Column:
         """A column, counted from 0."""
-        series = self._frame.get_column(self._frame.columns[number])
-        return Column(series, f"column {shortened(self.columns[number])} of {self.name}")
+        column = self._frame.columns[number]
+        return Column(self._frame.get_column(column), f"column {shortened(column)} of {self.name}")
 
     def named(self, *names: str) -> list[Column]:
         """The columns of these names or, if there are so many and no more, the columns in their order.
@@ -294,13 +310,14 @@ class Table:
         """Raise: it cannot be told which of its columns count."""
         library = type(self._frame.to_native()).__module__.partition(".")[0]
         hint = ""
-        if len(self.columns) > n_columns:
-            chosen = self.columns[:n_columns]
+        columns = self._frame.columns
+        if len(columns) > n_columns:
+            chosen = columns[:n_columns]
             hint = f"; {self.name}.select({chosen})" if library == "pyarrow" else f"; {self.name}[{chosen}]"
             hint += " chooses some"
         elif library == "pandas":
             hint = "; reset_index() makes a column of an index"
-        raise ValueError(f"{self.name} is a table with the columns {a_few(self.columns)}; {expected}{hint}")
+        raise ValueError(f"{self.name} is a table with the columns {a_few(columns)}; {expected}{hint}")
 
 
 def named_nodes(values: Any, name: str) -> NDArray[np.int64] | list[Hashable]:
@@ -364,29 +381,38 @@ def make_frame(columns: Mapping[str, Any], backend: Backend) -> Any:
     for name, values in columns.items():
         if isinstance(values, np.ndarray):
             made[name] = nw.new_series(name, values.tolist(), numbers[values.dtype.kind], backend=backend)
-        elif backend == "pandas" and not _has_one_type(values):
-            objects = import_module("pandas").Series(list(values), dtype=object)
-            made[name] = nw.from_native(objects, series_only=True)
+        elif backend == "pandas":
+            made[name] = nw.from_native(_pandas_series(values), series_only=True)
         else:
-            names = list(values) if backend == "pandas" else _of_one_type(values, name, backend)
-            made[name] = nw.new_series(name, names, backend=backend)
+            made[name] = nw.new_series(name, _of_one_type(values, name, backend), backend=backend)
     return nw.from_dict(made).to_native()
 
 
-def _has_one_type(names: Sequence[Any]) -> bool:
-    """Whether these are plain values of one type, and none is missing."""
+def _pandas_series(names: Sequence[Any]) -> Any:
+    """Names of one type in that type; others, of which some may be missing, and texts that UTF-8 lacks, as objects."""
+    Series = import_module("pandas").Series
     kinds = set(map(type, names))
-    return len(kinds) == 1 and kinds <= PLAIN_TYPES
+    if len(kinds) == 1 and kinds <= PLAIN_TYPES:
+        with suppress(UnicodeEncodeError):
+            return Series(list(names))
+    return Series(list(names), dtype=object)
 
 
 def _of_one_type(names: Sequence[Any], column: str, backend: str) -> list[Any]:
     """Names, each of which may be missing, in a library whose columns have one type."""
     kinds = {type(name) for name in names if name is not None}
+    listed = sorted({_type_name(name) for name in names if name is not None})
     is_long = kinds == {int} and any(name is not None and not -(2**63) <= name < 2**63 for name in names)
-    if len(kinds) > 1 or not kinds <= PLAIN_TYPES or is_long:
-        held = "integers of more than 64 bits" if is_long else ", ".join(sorted(kind.__name__ for kind in kinds))
+    if len(listed) > 1 or not kinds <= PLAIN_TYPES or is_long:
+        held = "integers of more than 64 bits" if is_long else ", ".join(listed)
         raise TypeError(
             f"the column {column} holds values of type {held}, and a column of {backend} holds plain values of one "
             'type: pass backend="pandas"'
         )
     return list(names)
+
+
+def _type_name(value: Any) -> str:
+    """The type of a value. Times with a time zone and those without are of two."""
+    has_zone = isinstance(value, datetime) and value.tzinfo is not None
+    return f"{type(value).__name__}{' with a time zone' if has_zone else ''}"

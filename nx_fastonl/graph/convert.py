@@ -7,6 +7,7 @@ from typing import Any
 import networkx as nx
 import numpy as np
 
+from nx_fastonl._lib.frames import is_frame
 from nx_fastonl._lib.log import logger
 from nx_fastonl.graph.base import ChangingGraph, RowGraph
 from nx_fastonl.graph.csr import CSRGraph, csr_graph_of
@@ -33,6 +34,8 @@ def as_csr_graph(G: Any, weight: str | None = "weight") -> CSRGraph:
     hint = "; wrap it in scipy.sparse.csr_array" if isinstance(G, np.ndarray) else ""
     if isinstance(G, list | tuple):
         hint = "; nx.Graph(edges) makes a graph of pairs, and DynamicGraph.add_edges_from takes them"
+    if is_frame(G):
+        hint = "; CSRGraph.from_edges and DynamicGraph make a graph of a table of edges"
     raise TypeError(
         f"expected an nx.Graph, a scipy sparse array, a CSRGraph or a DynamicGraph, got {type(G).__name__}{hint}"
     )

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from nx_fastonl._lib.checks import shortened
-from nx_fastonl._lib.frames import is_frame, whole_numbers
+from nx_fastonl._lib.frames import FIRST_INEXACT, is_frame, whole_numbers
 from nx_fastonl.graph._ends import find_texts, number_integers, number_texts
 from nx_fastonl.graph._names import IntegerTable, TextTable
 from nx_fastonl.graph.names import HALVES, IntegerNames, integer_names, text_names
@@ -144,10 +144,22 @@ def whole_column(values: Any, name: str) -> Any:
     """Integers of which a data frame library has made floats or objects as integers; other columns as they are."""
     if not is_frame(values):
         return values
-    found = column_of(values, name)
+    found = column_of(_without_floats(values), name)
     if not isinstance(found, np.ndarray) or found.dtype.kind not in "fO":
         return found
     return whole_numbers(found, name) if found.dtype.kind == "f" else np.array(found.tolist())
+
+
+def _without_floats(values: Any) -> Any:
+    """Objects among which whole floats are integers, as in `whole_numbers`; columns of other types as they are."""
+    dtype = getattr(values, "dtype", None)
+    if not isinstance(dtype, np.dtype) or dtype.kind != "O":
+        return values
+    objects = np.asarray(values)
+    if any(isinstance(value, str) for value in objects):
+        return objects
+    whole = [int(x) if type(x) is float and x.is_integer() and abs(x) < FIRST_INEXACT else x for x in objects]
+    return np.fromiter(whole, dtype=object, count=len(whole))
 
 
 def column_of(values: Any, name: str) -> Any:
@@ -187,7 +199,7 @@ def _object_column(array: NDArray[Any], name: str) -> Any:
     if any(isinstance(value, str) for value in array):
         return Texts(array, name)
     for row, value in enumerate(array):
-        if not isinstance(value, int | np.integer):
+        if isinstance(value, bool) or not isinstance(value, int | np.integer):
             raise _missing(name, row, value, "an integer or a text")
     return array
 

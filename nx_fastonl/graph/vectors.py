@@ -69,22 +69,20 @@ def unframed(values: Any, name: str) -> Any:
         return values
     found = read_frame(values, name)
     if isinstance(found, Table):
-        if len(found.columns) == 1:
+        if len(found.columns) == 1 and found.columns != ["weight"]:
             return found.column(0).nodes()
         nodes, weights = found.named("node", "weight")
         return _summed(nodes, weights)
-    if not found.has_numbers:
+    if not found.holds_numbers():
         return found.nodes()
     if found.index is None:
         return found
-    if found.has_names:
-        return _summed(found.index, found)
-    if found.has_integers:
+    if found.holds_integers() and found.index.holds_integers():
         raise ValueError(
-            f"{name} is a column of integers whose index has no names, so it may be weights or seeds: pass "
-            f"{name}.astype(float) for weights, {name}.to_list() for seeds"
+            f"{name} is a column of integers with an index of integers, so it may be weights or seeds: pass "
+            f"{name}.to_dict() for weights, {name}.to_list() for seeds"
         )
-    return found
+    return _summed(found.index, found) if found.has_names else found
 
 
 def is_by_row(values: Any) -> bool:
@@ -94,7 +92,7 @@ def is_by_row(values: Any) -> bool:
 
 def weights_or_seeds(graph: RowGraph, column: Column, name: str) -> NDArray[np.float64] | list[Hashable]:
     """What a column of numbers without names holds: floats are weights, and integers seeds."""
-    if not column.has_integers:
+    if not column.holds_integers():
         return _weights_of_rows(graph, column, name)
     if len(column) == len(graph):
         as_floats, as_list = column.casts
@@ -106,7 +104,7 @@ def weights_or_seeds(graph: RowGraph, column: Column, name: str) -> NDArray[np.f
 
 
 def _weights_of_rows(graph: RowGraph, column: Column, name: str) -> NDArray[np.float64]:
-    if column.has_integers:
+    if column.holds_integers():
         raise ValueError(
             f"{name} is a column of integers; it must hold {len(graph)} floats, one for each node in the order of the "
             f"graph: pass {name}.{column.casts[0]}"

@@ -223,7 +223,10 @@ def events_of_table(table: Any) -> Iterator[Located]:
             f"events must be a table with the columns event and some of {', '.join(FIELDS[1:])}, got a column"
         )
     columns = _checked_columns(found.columns, "events")
-    values = [found.column(number).values() for number in range(len(columns))]
+    values = [
+        found.column(number).nodes_or_none() if name in NODES else found.column(number).values()
+        for number, name in enumerate(columns)
+    ]
     return (
         Located("events, row", row, _of_values(columns, cells, "events, row", row))
         for row, cells in enumerate(zip(*values, strict=True), start=1)
@@ -234,6 +237,8 @@ def _of_values(columns: list[str], values: tuple[Any, ...], place: str, number: 
     found = {name: value for name, value in zip(columns, values, strict=True) if value is not None and value == value}
     for name in NODES:  # pandas stores integers as floats where some are missing
         value = found.get(name)
+        if isinstance(value, bool):
+            raise ValueError(f"{place} {number}: {name} must name a node, got the boolean {value}")
         if isinstance(value, float) and value.is_integer():
             _check_exact(value, place, number)
             found[name] = int(value)

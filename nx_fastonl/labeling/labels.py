@@ -19,7 +19,7 @@ from nx_fastonl.graph.edgebunch import checked_node
 from nx_fastonl.graph.live import LiveGraph
 from nx_fastonl.graph.vectors import check_row_order
 
-# In an integer array, a node without a label: scikit-learn's convention. Anywhere else it is a label like any other.
+# In an integer array or column, a node without a label: scikit-learn's convention. Anywhere else it is a label.
 UNLABELLED = -1
 PAIRS_EXPECTED = (
     "labels must hold pairs (node, label), as zip(nodes, labels) makes them; "
@@ -51,9 +51,9 @@ def read_attribute(G: Any, labels: Labels) -> Labels:
 def label_stream(labels: Labels, graph: CSRGraph) -> tuple[Iterable[tuple[Hashable, Any]], int | None]:
     """Pairs of a node and its label, in order of arrival, and how many there are if that is known.
 
-    An array, or a column without an index or with one that counts its rows, holds a label for each node, in the order
-    of the graph's rows; its unlabelled nodes are left out. Pairs, tables and mappings may hold labels that
-    `is_missing`.
+    An array holds a label for each node, in the order of the graph's rows. So does a column without names of nodes, and
+    the nodes must be 0, 1, 2, ... in this order. The unlabelled nodes of both are left out. Other labels may be such
+    that `is_missing`.
     """
     if isinstance(labels, str):
         raise TypeError(
@@ -70,14 +70,14 @@ def label_stream(labels: Labels, graph: CSRGraph) -> tuple[Iterable[tuple[Hashab
     if hasattr(labels, "items"):
         return labels.items(), len(labels) if isinstance(labels, Sized) else None
     if isinstance(labels, np.ndarray) and labels.ndim == 1 and labels.dtype.kind != "V":
-        return _by_row(labels, graph, integers=labels.dtype.kind in "iu")
+        return _by_row(labels, graph)
     total = len(labels) if isinstance(labels, Sized) else None
     if isinstance(labels, np.ndarray) and labels.ndim == 2:
         return _pairs(labels.tolist()), total
     return _pairs(labels), total
 
 
-def _by_row(labels: NDArray[Any], graph: CSRGraph, *, integers: bool) -> tuple[Iterable[tuple[Hashable, Any]], int]:
+def _by_row(labels: NDArray[Any], graph: CSRGraph) -> tuple[Iterable[tuple[Hashable, Any]], int]:
     """The nodes of the rows that have a label, with their labels."""
     if len(labels) != len(graph):
         raise ValueError(
@@ -90,7 +90,7 @@ def _by_row(labels: NDArray[Any], graph: CSRGraph, *, integers: bool) -> tuple[I
         labelled &= values == values  # neither NaN nor NaT
     elif values.dtype.kind not in "biuUS":
         labelled &= np.fromiter((not is_missing(label) for label in values), dtype=bool, count=len(values))
-    if integers:
+    if values.dtype.kind in "iu":
         labelled[labelled] = values[labelled] != UNLABELLED
     rows = np.flatnonzero(labelled).tolist()
     nodes = rows if isinstance(graph.nodes, range) else map(graph.nodes.__getitem__, rows)
@@ -102,14 +102,14 @@ def _of_frame(labels: Table | Column, graph: CSRGraph) -> tuple[Iterable[tuple[H
     """The same of a table of nodes and labels, or of a column of labels. An index with names holds the nodes."""
     if isinstance(labels, Table):
         nodes, column = labels.named("node", "label")
-    elif labels.index is not None and labels.has_names:
-        nodes, column = labels.index, labels
-    else:
-        check_row_order(labels, graph, "labels")
-        values = labels.values()
-        are_integers = {type(label) for label in values if label is not None} == {int}
-        return _by_row(np.fromiter(values, dtype=object, count=len(values)), graph, integers=are_integers)
-    return zip(nodes.nodes(), column.values(), strict=True), len(column)
+        return zip(nodes.nodes(), column.values(), strict=True), len(column)
+    values = labels.values()
+    if {type(label) for label in values if label is not None} == {int}:
+        values = [None if label == UNLABELLED else label for label in values]
+    if labels.index is not None and labels.has_names:
+        return zip(labels.index.nodes(), values, strict=True), len(values)
+    check_row_order(labels, graph, "labels")
+    return _by_row(np.fromiter(values, dtype=object, count=len(values)), graph)
 
 
 def _pairs(labels: Iterable[Any]) -> Iterator[tuple[Hashable, Any]]:

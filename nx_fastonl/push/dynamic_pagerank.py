@@ -320,7 +320,7 @@ class DynamicPageRank:
         """The weights of the seeds, all of which must be in the graph."""
         personalization = unframed(personalization, "personalization")
         if isinstance(personalization, Column):
-            if not personalization.has_integers:
+            if not personalization.holds_integers():
                 raise TypeError(
                     "personalization is a column of weights without the names of nodes, and the graph may get other "
                     "nodes: pass dict(zip(graph, personalization))"

@@ -229,9 +229,9 @@ def personalized_pagerank_local(
         weight for each node in the order of ``list(G)``. A node of the graph is one seed; any other iterable, also an
         array of integers, texts or objects, is several seeds. An array that may be either is an error. Of pandas,
         polars or Arrow, a table has the columns node and weight, or only node; a pandas Series of numbers has weights
-        by its index, unless that only counts the rows; other columns are as arrays. By default every node is a seed of
-        the same weight. Where there are several seeds, at least an eighth of the nodes, nothing is local: the L1 error
-        is then at most 1e-6, unless `tol` or `epsilon` is given.
+        by its index, unless that only counts the rows, and is an error if both are integers; other columns are as
+        arrays. By default every node is a seed of the same weight. Where there are several seeds, at least an eighth of
+        the nodes, nothing is local: the L1 error is then at most 1e-6, unless `tol` or `epsilon` is given.
     max_iter : int, optional
         The largest number of passes over the active nodes. Unlimited by default, unlike ``nx.pagerank``: a push always
         ends, though the work grows as ``1 / (1 - alpha)``. With a limit, nodes are always pushed, on one thread.

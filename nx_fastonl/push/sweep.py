@@ -182,8 +182,8 @@ def sweep_cut(
         calls: see `CSRGraph.from_networkx`.
     vector : dict, array, table or column of float
         ``{node: value}``, or a value for each node in the order of ``list(G)``. A table has the columns node and
-        weight; a pandas Series goes by its index, unless that only counts the rows. No value may be negative. Nodes
-        whose value is 0 are not swept.
+        weight; a pandas Series goes by its index, unless that only counts the rows, and is an error if both are
+        integers. No value may be negative. Nodes whose value is 0 are not swept.
     max_size : int, optional
         The set has at most this many nodes. Unlimited by default.
     per_degree : bool, default True

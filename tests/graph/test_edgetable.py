@@ -101,6 +101,23 @@ def test_columns_that_could_be_others(kind, names):
 
 
 @pytest.mark.parametrize("kind", TABLES)
+@pytest.mark.parametrize("names", [("target", "person"), ("person", "Source"), ("dst", "src2"), ("a", "from")])
+def test_a_name_in_the_place_of_the_other_end(kind, names, karate):
+    table = TABLES[kind](dict(zip(names, ([1], [2]), strict=True)))
+    message = f"the column '{names[0]}' would hold the sources and '{names[1]}' the targets.*name them source and"
+    for use in (
+        fo.CSRGraph.from_edges,
+        fo.DynamicGraph,
+        fo.DynamicGraph().remove_edges_from,
+        lambda pairs: fo.effective_resistance(karate, pairs),
+    ):
+        with pytest.raises(ValueError, match=message):
+            use(table)
+    right = TABLES[kind]({"source": [1], "person": [2], "weight": [0.5]})
+    assert edges_of(fo.CSRGraph.from_edges(right, directed=True)) == [(1, 2, 0.5)]
+
+
+@pytest.mark.parametrize("kind", TABLES)
 def test_weights_and_times(kind):
     graph = fo.DynamicGraph()
     graph.add_edges_from(TABLES[kind]({"u": ["a", "b"], "v": ["b", "c"], "weight": [None, 2.0], "time": [2019, 2024]}))
@@ -155,13 +172,15 @@ def test_a_weight_must_not_be_missing_in_a_graph_that_stays(kind):
 
 def test_integers_that_became_floats():
     columns = {"source": [0.0, 1.0], "target": [1.0, 2.0]}
-    for kind, make in TABLES.items():
-        if kind != "pandas objects":
-            assert list(fo.CSRGraph.from_edges(make(columns))) == [0, 1, 2]
+    for make in TABLES.values():
+        assert repr(list(fo.CSRGraph.from_edges(make(columns)))) == "[0, 1, 2]"
         assert repr(fo.DynamicGraph(make(columns)).nodes) == "[0, 1, 2]"
     for value in (0.5, 2.0**53):
-        with pytest.raises(TypeError, match=rf"sources holds {value!r} in row 0; expected an integer or a text"):
-            fo.CSRGraph.from_edges(pd.Series([value]), pd.Series([1.0]))
+        for dtype in (float, object):
+            with pytest.raises(TypeError, match=rf"sources holds {value!r} in row 0; expected an integer or a text"):
+                fo.CSRGraph.from_edges(pd.Series([value], dtype=dtype), pd.Series([1.0], dtype=dtype))
+    with pytest.raises(TypeError, match="sources holds True in row 1; expected an integer or a text"):
+        fo.CSRGraph.from_edges(pd.Series([2, True], dtype=object), pd.Series([1, 2]))
     with pytest.raises(ValueError, match="must be a one-dimensional array of integers, got float64"):
         fo.CSRGraph.from_edges(np.array([0.0]), np.array([1.0]))  # numpy makes no floats of integers
 
@@ -221,6 +240,14 @@ def test_what_is_no_table_of_edges():
         fo.CSRGraph.from_edges(pl.DataFrame({"u": [0], "v": [1]}), weights=[1.0])
     with pytest.raises(TypeError, match="must be a table or a column of pandas"):
         fo.DynamicGraph(pd.DataFrame({"u": [0], "v": [1]}).groupby("u"))
+
+
+@pytest.mark.parametrize("kind", TABLES)
+def test_a_table_of_edges_is_no_graph(kind):
+    with pytest.raises(
+        TypeError, match=r"expected an nx\.Graph.*; CSRGraph\.from_edges and DynamicGraph make a graph of"
+    ):
+        fo.OnlineNodeLabeler(TABLES[kind]({"source": ["a"], "target": ["b"]}))
 
 
 @pytest.mark.parametrize("kind", TABLES)
@@ -303,21 +330,37 @@ class TestSeeds:
     @pytest.mark.parametrize("kind", COLUMNS)
     def test_columns(self, kind):
         assert self.ranks(COLUMNS[kind]([5, 8])) == self.ranks([5, 8])
-        if kind != "pandas Categorical":  # which hold no numbers
-            with pytest.raises(ValueError, match="so it may be weights or seeds"):
-                self.ranks(COLUMNS[kind](list(range(34))))
-            weights = [i / 34 for i in range(34)]
-            assert self.ranks(COLUMNS[kind](weights)) == self.ranks(np.array(weights))
+        with pytest.raises(ValueError, match="so it may be weights or seeds"):
+            self.ranks(COLUMNS[kind](list(range(34))))
+        weights = [i / 34 for i in range(34)]
+        assert self.ranks(COLUMNS[kind](weights)) == self.ranks(np.array(weights))
 
     def test_a_series_of_pandas_has_weights_by_its_index(self):
-        assert self.ranks(pd.Series({5: 1, 8: 3})) == self.ranks({5: 1.0, 8: 3.0})
-        with pytest.raises(
-            ValueError, match=r"personalization\.astype\(float\) for weights, personalization\.to_list\(\)"
-        ):
-            self.ranks(pd.Series([5, 8]))
+        for dtype in (float, object, "category"):
+            assert self.ranks(pd.Series({5: 1.5, 8: 3.0}, dtype=dtype)) == self.ranks({5: 1.5, 8: 3.0})
         G = nx.relabel_nodes(self.G, str)
+        expected = fo.personalized_pagerank_local(G, personalization={"5": 1.0, "8": 3.0})
+        for dtype in (int, float, object, "category"):
+            weights = pd.Series({"5": 1, "8": 3}, dtype=dtype)
+            assert fo.personalized_pagerank_local(G, personalization=weights) == expected
         found = fo.personalized_pagerank_local(G, personalization=pd.Series(["5", "8"]))
         assert found == fo.personalized_pagerank_local(G, personalization=["5", "8"])
+
+    @pytest.mark.parametrize("dtype", ["int64", "Int64", object, "category"])
+    def test_integers_by_integers_may_be_weights_or_seeds(self, dtype):
+        column = pd.DataFrame({"node": range(33, -1, -1)}, dtype=dtype)["node"]
+        message = r"personalization\.to_dict\(\) for weights, personalization\.to_list\(\) for seeds"
+        for seeds in (column, column[column.isin([20, 30])], column[3:6], column[:2], column.set_axis(range(1, 35))):
+            with pytest.raises(ValueError, match=message):
+                self.ranks(seeds)
+        filtered = column[column.isin([20, 30])]
+        assert self.ranks(filtered.to_list()) == self.ranks([30, 20])
+        assert self.ranks(filtered.to_dict()) == self.ranks({3: 30, 13: 20})
+
+    @pytest.mark.parametrize("kind", TABLES)
+    def test_a_table_of_weights_alone_names_no_nodes(self, kind):
+        with pytest.raises(ValueError, match="a table with the columns 'weight'; expected columns node and weight"):
+            self.ranks(TABLES[kind]({"weight": [1, 2]}))
 
     @pytest.mark.parametrize("use", VECTOR_USES)
     def test_an_index_that_counts_rows_names_no_nodes(self, use):
@@ -375,7 +418,7 @@ class TestSeeds:
         assert fo.local_community(self.G, pl.Series([0, 33])).order == seeds
         assert fo.local_community(self.G, pd.Series([0, 33]).to_list()).order == seeds
         for use, name in ((fo.local_community, "seeds"), (fo.sweep_cut, "vector")):
-            with pytest.raises(ValueError, match=f"{name} is a column of integers whose index has no names"):
+            with pytest.raises(ValueError, match=f"{name} is a column of integers with an index of integers"):
                 use(self.G, pd.Series([0, 33]))
 
 

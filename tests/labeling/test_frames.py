@@ -9,6 +9,7 @@ import networkx as nx
 import numpy as np
 import pandas as pd
 import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -95,6 +96,12 @@ class TestTables:
             (pa.table(columns), r"labels\.select\(\['a', 'b'\]\)"),
         ):
             with pytest.raises(ValueError, match=f"{how} chooses some"):
+                label_stream(table, GRAPH)
+        for table, how in (
+            (pd.DataFrame([(0, "a", 1)]), r"columns 0, 1, 2; .*; labels\[\[0, 1\]\] chooses"),
+            (pd.DataFrame([(0, "a", 1)], columns=["a", ("b", 1), 2]), r"labels\[\['a', \('b', 1\)\]\] chooses"),
+        ):
+            with pytest.raises(ValueError, match=how):
                 label_stream(table, GRAPH)
         with pytest.raises(ValueError, match=r"reset_index\(\) makes a column of an index"):
             label_stream(pd.DataFrame({"label": ["x"]}, index=["a"]), GRAPH)
@@ -282,6 +289,14 @@ class TestColumns:
         with pytest.raises(ValueError, match="the index of labels has no node in row 1"):
             label_stream(pd.Series([1, 2], index=["a", None]), GRAPH)
 
+    def test_minus_one_in_a_column_of_integers_means_no_label_whatever_its_index(self):
+        for dtype in (int, float, object, "Int64"):
+            labels = pd.Series([3, -1, 0], index=["d", "a", "b"], dtype=dtype)
+            assert pairs_of(labels, GRAPH) == [("d", 3), ("a", None), ("b", 0)]
+            assert fo.OnlineNodeLabeler(GRAPH).fit(labels).labels == {"d": 3, "b": 0}
+        assert pairs_of(pd.Series([0.5, -1], index=["d", "a"]), GRAPH) == [("d", 0.5), ("a", -1.0)]
+        assert pairs_of(pd.Series(["x", -1], index=["d", "a"]), GRAPH) == [("d", "x"), ("a", -1)]
+
     def test_an_index_that_counts_rows_names_no_nodes(self):
         for labels in (["x", None, "y", "x"], [3, -1, 3, 0]):
             expected = pairs_of(pl.Series(labels), NUMBERED)
@@ -319,10 +334,9 @@ class TestNodes:
             model.predict_many(TABLES[kind]({"a": [1], "b": [2]}))
 
     def test_booleans_are_no_nodes(self, model):
-        for kind, make in COLUMNS.items():
-            if kind != "pandas Categorical":
-                with pytest.raises(ValueError, match="nodes must name nodes, got a column of booleans; pass the nodes"):
-                    model.predict_many(make([True, False, True]))
+        for make in COLUMNS.values():
+            with pytest.raises(ValueError, match="must name nodes, got a column of booleans; pass the nodes"):
+                model.predict_many(make([True, False, True]))
 
     def test_candidates(self):
         G = nx.karate_club_graph()
@@ -554,6 +568,20 @@ class TestToFrame:
         with pytest.raises(TypeError, match="integers of more than 64 bits"):
             fo.LabelSequence(("x",), (2**70,), ("x",)).to_frame("polars")
 
+    def test_times_with_and_without_a_time_zone(self):
+        zoned = DAY.replace(tzinfo=dt.UTC)
+        seq = fo.LabelSequence(("x", "x"), (DAY, zoned), ("x", "x"))
+        assert list(seq.to_frame()["node"]) == [DAY, zoned]
+        for backend in ("polars", "pyarrow"):
+            with pytest.raises(TypeError, match="holds values of type datetime, datetime with a time zone, and"):
+                seq.to_frame(backend)
+            fo.LabelSequence(("x",), (zoned,), ("x",)).to_frame(backend)
+
+    def test_texts_that_are_not_in_utf_8(self):
+        frame = fo.LabelSequence(("x", "x"), ("a", "\udc80"), ("x", "x")).to_frame()
+        assert list(frame["node"]) == ["a", "\udc80"]
+        assert frame["node"].dtype == object
+
     @pytest.mark.parametrize("backend", BACKENDS)
     def test_nothing(self, backend):
         assert len(fo.LabelSequence((), (), ()).to_frame(backend)) == 0
@@ -622,7 +650,9 @@ def test_an_index_that_counts_by_two_names_nodes():
     assert fo.OnlineNodeLabeler(NUMBERED).fit(labels).labels == {0: "a", 2: "b"}
 
 
-@pytest.mark.parametrize("make", [pl.Series, pd.Series, pa.array])
+@pytest.mark.parametrize(
+    "make", [pl.Series, pd.Series, pa.array, lambda values: pd.Series(values, dtype=object), pd.Categorical]
+)
 class TestBooleans:
     """Columns that say of each row whether it counts name no nodes."""
 
@@ -640,10 +670,14 @@ class TestBooleans:
                 use()
 
     def test_as_ends_and_as_nodes_of_labels(self, make):
-        table = {"source": make([True, False]), "target": make([False, False])}
-        edges = pa.table(table) if make is pa.array else (pl if make is pl.Series else pd).DataFrame(table)
+        library = pa.table if make is pa.array else (pl if make is pl.Series else pd).DataFrame
+        edges = library({"source": make([True, False]), "target": make([False, False])})
         with pytest.raises(ValueError, match=self.MESSAGE):
             fo.DynamicGraph(edges)
+        with pytest.raises(TypeError, match=r"integers or texts|an integer or a text|texts or integers"):
+            fo.CSRGraph.from_edges(edges)
+        with pytest.raises(ValueError, match=self.MESSAGE):
+            fo.replay(library({"event": ["edge", "edge"], "u": make([True, False]), "v": make([False, False])}))
         with pytest.raises(ValueError, match=self.MESSAGE):
             label_stream(pl.DataFrame({"node": [True, False], "label": [1, 2]}), GRAPH)
 
@@ -654,6 +688,15 @@ def test_floats_of_single_precision_tell_fewer_integers_apart(column):
         fo.OnlineNodeLabeler(GRAPH).predict_many(column)
     with pytest.raises(TypeError, match=r"sources holds 16777216\.0 in row 0; expected an integer"):
         fo.CSRGraph.from_edges(column, column)
+    table = (pl if isinstance(column, pl.Series) else pd).DataFrame({"event": ["node"], "node": column})
+    with pytest.raises(ValueError, match=r"column 'node' of events holds 16777216\.0: floats of its type"):
+        fo.replay(table)
+
+
+def test_booleans_in_a_file_of_events_name_no_nodes(tmp_path):
+    pq.write_table(pa.table({"event": ["node"], "node": [True]}), tmp_path / "events.parquet")
+    with pytest.raises(ValueError, match="row 1: node must name a node, got the boolean True"):
+        list(fo.replay(tmp_path / "events.parquet"))
 
 
 class TestUnknownNodes:

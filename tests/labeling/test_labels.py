@@ -116,7 +116,6 @@ class TestArrays:
 class TestMappings:
     def test_minus_one_is_a_label(self):
         assert labelled({"a": -1, "b": 0}) == {"a": -1, "b": 0}
-        assert labelled(pd.Series([-1, 0], index=["a", "b"])) == {"a": -1, "b": 0}
 
     def test_pandas_series_goes_by_its_index(self):
         series = pd.Series(["x", None, pd.NA, NAN], index=["b", "a", "d", "c"])
