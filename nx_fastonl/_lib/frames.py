@@ -314,7 +314,7 @@ class Table:
         if len(columns) > n_columns:
             chosen = columns[:n_columns]
             hint = f"; {self.name}.select({chosen})" if library == "pyarrow" else f"; {self.name}[{chosen}]"
-            hint += " chooses some"
+            hint += f" chooses {n_columns} of them"
         elif library == "pandas":
             hint = "; reset_index() makes a column of an index"
         raise ValueError(f"{self.name} is a table with the columns {a_few(columns)}; {expected}{hint}")

@@ -14,7 +14,9 @@ from nx_fastonl.graph.edgelayout import KNOWN_ENDS, are_ignored, known_columns, 
 
 __all__ = ["EdgeColumns", "edge_columns", "listed_nodes"]
 
-ENDS_EXPECTED = "expected columns source and target, or exactly two in this order, and besides them weight and time"
+ENDS_EXPECTED = (
+    "expected columns source and target, or two with other names, in this order; weights are in a column named weight"
+)
 
 
 class EdgeColumns(NamedTuple):

@@ -26,7 +26,7 @@ try:
 except ImportError as error:
     raise ImportError("NodeClassifier needs scikit-learn 1.6 or newer: pip install -U scikit-learn") from error
 
-from nx_fastonl.sklearn.targets import classes_and_codes, codes_among, labels_of
+from nx_fastonl.sklearn.targets import check_same_kind, classes_and_codes, codes_among, labels_of
 
 __all__ = ["NodeClassifier"]
 
@@ -147,7 +147,7 @@ class NodeClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  # s
             The weights of edges, not negative, 0 where there is none. Also a CSRGraph, in memory or opened from disk, a
             DynamicGraph or an ``nx.Graph``; the order of its nodes is that of `y`.
         y : array_like of shape (n,)
-            Labels: whole numbers or texts; -1, None or NaN where a label is not known.
+            Labels in the order of the rows of X: whole numbers or texts; -1, None or NaN where a label is not known.
 
         Returns
         -------
@@ -157,8 +157,8 @@ class NodeClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  # s
         Raises
         ------
         ValueError
-            If X is not square, or has a weight that is negative, infinite or not a number, if `y` has another length or
-            no label at all, or if a parameter is out of range.
+            If X is not square, or has a weight that is negative, infinite or not a number, if `y` has another length,
+            no label at all or an index with the nodes of X in another order, or if a parameter is out of range.
         TypeError
             If `y` is a dict, or the labels cannot be put in order.
         networkx.NetworkXNotImplemented
@@ -174,6 +174,7 @@ class NodeClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  # s
         """
         fitted = copy.copy(self)  # so that nothing changes if this raises
         graph = fitted._fitted_graph(X)
+        _check_same_nodes(X, y)
         labels, known = labels_of(y, len(graph), "NodeClassifier")
         _check_some_known(known)
         classes, codes = classes_and_codes(labels[known])
@@ -225,6 +226,7 @@ class NodeClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  # s
             raise ValueError("partial_fit learns more labels of the graph that it began with, and X is another one")
         fitted = copy.copy(self)
         graph = fitted._fitted_graph(X) if is_first else self._graph
+        _check_same_nodes(X, y)
         labels, known = labels_of(y, len(graph), "NodeClassifier")
         given = self._given_classes(labels[known], classes, is_first=is_first)
         codes = codes_among(labels[known], given)
@@ -351,7 +353,8 @@ class NodeClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  # s
         Raises
         ------
         sklearn.exceptions.NotFittedError, ValueError
-            As `predict`, and if `y` has another length or no label at all.
+            As `predict`, and if `y` has another length, no label at all, an index with the nodes of X in another order,
+            or texts where the classes are numbers, or the other way round.
 
         Examples
         --------
@@ -363,8 +366,10 @@ class NodeClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  # s
         0.5
         """
         predicted = self.predict(X)
+        _check_same_nodes(X, y)
         labels, known = labels_of(y, len(predicted), "NodeClassifier")
         _check_some_known(known)
+        check_same_kind(labels[known], self.classes_)
         check_consistent_length(labels, sample_weight)
         weights = None if sample_weight is None else np.asarray(sample_weight)[known]
         # As Python objects: NumPy would cut texts, or refuse them, to compare them with labels of another type.
@@ -429,7 +434,7 @@ class NodeClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  # s
             self.__dict__.pop("feature_names_in_", None)
             self.n_features_in_ = len(graph)
             return graph
-        index = getattr(X, "index", None)  # of a pandas DataFrame
+        index = _index_of(X)
         X = validate_data(self, X, accept_sparse=FORMATS)
         _check_same_order(index, getattr(self, "feature_names_in_", None))
         if X.shape[0] != X.shape[1]:
@@ -456,6 +461,21 @@ def _is_graph(X: Any) -> bool:
     return isinstance(X, CSRGraph | ChangingGraph | nx.Graph)
 
 
+def _index_of(values: Any) -> Any:
+    """The index of a DataFrame or Series of pandas; None of anything else."""
+    return values.index if hasattr(values, "iloc") else None
+
+
+def _check_same_nodes(X: Any, y: Any) -> None:
+    """Raise an error if y is a Series in whose index the nodes of X stand in another order."""
+    index, nodes = _index_of(y), list(X) if _is_graph(X) else _index_of(X)
+    if _are_reordered(index, nodes):
+        raise ValueError(
+            "y is a Series whose index has the nodes of X in another order: pass y.reindex(nodes), where nodes are "
+            f"{'list(X)' if _is_graph(X) else 'X.index'}, or y.to_numpy() if its values are in the order of X"
+        )
+
+
 def _check_some_known(known: NDArray[np.bool_]) -> None:
     if not known.any():
         raise ValueError("y has no label at all, only -1, None or NaN, which mean that a label is not known")
@@ -463,10 +483,15 @@ def _check_some_known(known: NDArray[np.bool_]) -> None:
 
 def _check_same_order(index: Any, columns: Any) -> None:
     """Raise an error if rows and columns have the same names in another order."""
-    if index is None or columns is None or len(index) != len(columns) or list(index) == list(columns):
-        return
-    if set(index) == set(columns):
+    if _are_reordered(index, columns):
         raise ValueError("the rows and the columns of X are the same nodes in another order: pass X[X.index]")
+
+
+def _are_reordered(one: Any, other: Any) -> bool:
+    """Whether both are the same names in another order."""
+    if one is None or other is None or len(one) != len(other) or list(one) == list(other):
+        return False
+    return set(one) == set(other)
 
 
 def _checked_weights(X: Any) -> Any:

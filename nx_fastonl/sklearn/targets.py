@@ -15,7 +15,7 @@ from nx_fastonl._lib.frames import Table, is_frame, read_frame
 from nx_fastonl._lib.plain import is_missing
 from nx_fastonl.labeling.labels import UNLABELLED
 
-__all__ = ["classes_and_codes", "labels_of"]
+__all__ = ["check_same_kind", "classes_and_codes", "codes_among", "labels_of"]
 
 # What becomes of -1 among texts.
 UNLABELLED_TEXTS = (str(UNLABELLED), str(UNLABELLED).encode())
@@ -108,3 +108,13 @@ def codes_among(labels: NDArray[Any], classes: NDArray[Any]) -> NDArray[np.intp]
             "of partial_fit takes all of them as classes="
         )
     return np.searchsorted(classes, found)[codes]
+
+
+def check_same_kind(labels: NDArray[Any], classes: NDArray[Any]) -> None:
+    """Raise an error if only labels are texts, or only classes."""
+    are_texts = {isinstance(label, str) for label in labels.tolist()}
+    if are_texts.isdisjoint({isinstance(label, str) for label in classes.tolist()}):
+        raise ValueError(
+            f"y has labels such as {shortened(labels.tolist()[0])}, and those of fit are such as "
+            f"{shortened(classes.tolist()[0])}: only one of both are texts"
+        )

@@ -95,7 +95,7 @@ class TestTables:
             (pl.DataFrame(columns), r"labels\[\['a', 'b'\]\]"),
             (pa.table(columns), r"labels\.select\(\['a', 'b'\]\)"),
         ):
-            with pytest.raises(ValueError, match=f"{how} chooses some"):
+            with pytest.raises(ValueError, match=f"{how} chooses 2 of them"):
                 label_stream(table, GRAPH)
         for table, how in (
             (pd.DataFrame([(0, "a", 1)]), r"columns 0, 1, 2; .*; labels\[\[0, 1\]\] chooses"),

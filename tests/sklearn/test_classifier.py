@@ -422,7 +422,6 @@ def test_bad_rows_are_named_by_predict():
         (np.array(["ab", "ab", "cd", "cd"]), np.array(["abX", "ab", "cd", "cdY"], dtype=object), 0.5),
         (np.array(["ab", "ab", "cd", "cd"]), np.array(["abX", "ab", "cd", "cdY"]), 0.5),
         ([0, 0, 1, 1], np.array(["a", 0, 1, "0"], dtype=object), 0.5),
-        ([0, 0, 1, 1], ["a", "0", "b", "1"], 0.0),
         ([0, 0, 1, 1], [0.0, 0.0, 0.5, 1.0], 0.75),
         (["0", "0", "1", "1"], np.array([0, "0", None, "1"], dtype=object), 2 / 3),
         ([0, 0, 1, 1], pd.Series([0, 7, None, 1], dtype="Int64"), 2 / 3),
@@ -601,3 +600,25 @@ def test_a_table_of_one_column_is_this_column(make):
 def test_no_label_known_at_first():
     classifier = NodeClassifier().partial_fit(PATH, [-1] * 4, classes=[0, 1])
     assert set(classifier.predict(np.ones((1, 4)))) <= {0, 1}
+
+
+def test_labels_whose_index_has_another_order():
+    G = nx.relabel_nodes(nx.path_graph(4), dict(enumerate("abcd")))
+    y = pd.Series(["u", None, None, "v"], index=list("abcd"))
+    shuffled = y.loc[list("dbca")]
+    for X in (G, nx.to_pandas_adjacency(G)):
+        classifier = NodeClassifier().fit(X, y)
+        assert classifier.transduction_.tolist() == ["u", "u", "v", "v"]
+        for learn in (classifier.fit, classifier.partial_fit, classifier.score, NodeClassifier().partial_fit):
+            with pytest.raises(ValueError, match=r"nodes of X in another order: pass y\.reindex\(nodes\)"):
+                learn(X, shuffled)
+        assert classifier.labeler_.labels == NodeClassifier().fit(X, y).labeler_.labels
+    # Rows of an array have no names.
+    assert NodeClassifier().fit(PATH, shuffled).transduction_.tolist() == ["v", "v", "u", "u"]
+
+
+@pytest.mark.parametrize(("known", "truth"), [("uv", [0, 1, 1, 0]), ([0, 1], ["0", "1", "1", "0"])])
+def test_scores_need_labels_of_one_kind(known, truth):
+    classifier = NodeClassifier().fit(PATH, [known[0], None, None, known[1]])
+    with pytest.raises(ValueError, match="only one of both are texts"):
+        classifier.score(PATH, truth)
