@@ -33,7 +33,7 @@ from nx_fastonl.learners.adaptive import AdaptiveLearner
 __all__ = ["calibration_view", "compatibility_view", "labeler_view", "sequence_view"]
 
 # Labels, experts and bins that a view has room for.
-SHOWN_LABELS = 6
+SHOWN_LABELS = 10
 SHOWN_EXPERTS = 12
 SHOWN_BINS = 50
 LISTED_BINS = 10
@@ -168,7 +168,7 @@ def compatibility_view(
 ) -> str:
     """The view of a Compatibility: the ratios of the labels with the most edges."""
     n_edges = counts.sum(axis=0) + counts.sum(axis=1)
-    kept = np.sort(np.argsort(-n_edges, kind="stable")[: SHOWN_LABELS + 2])
+    kept = np.sort(np.argsort(-n_edges, kind="stable")[:SHOWN_LABELS])
     names = [name_of(labels[i]) for i in kept]
     rows = [(names[i], [_ratio(float(ratios[u, v])) for v in kept]) for i, u in enumerate(kept)]
     summary = f"{len(labels):,} labels"
