@@ -163,10 +163,11 @@ def open_folder(path: Path, kind: str, version: int) -> Folder:
     raise DamagedError(path, "a file that its manifest names is missing")
 
 
-def check_sums(folder: Folder) -> None:
-    """Compare all arrays with their checksums."""
-    for name, array in {**folder.content.arrays, **folder.content.derived_arrays}.items():
-        _check_sum(folder, name, array)
+def check_sums(folder: Folder, names: Iterable[str] | None = None) -> None:
+    """Compare these arrays, by default all, with their checksums."""
+    arrays = {**folder.content.arrays, **folder.content.derived_arrays}
+    for name in arrays if names is None else names:
+        _check_sum(folder, name, arrays[name])
 
 
 def read_arrays(folder: Folder, names: Iterable[str]) -> dict[str, NDArray[Any]]:

@@ -33,6 +33,7 @@ from nx_fastonl._lib.folders import (
     Content,
     DamagedError,
     Folder,
+    check_sums,
     fingerprint_of,
     open_folder,
     read_arrays,
@@ -297,6 +298,7 @@ class _Job:
         if wanted is not None and wanted != found:
             raise ValueError(f"{self.path} has shards of {found} rows, not {rows_per_shard}: {REMEDY}")
         _check_same(folder, _content(rows, found), rows.parameter_of_array)
+        check_sums(folder, folder.content.arrays.keys() & rows.parameter_of_array.keys())  # before work, not after it
         self.fingerprint = folder.fingerprint
         self.layout = MatrixLayout(len(rows), len(rows.graph), found)
         _remove_unfinished(self.path)
@@ -464,7 +466,8 @@ def _check_same(folder: Folder, content: Content, parameter_of_array: dict[str, 
         pairs = ((name, had.get(name), given.get(name)) for name in {**given, **had})
         differences = [(name, old, new) for name, old, new in pairs if old != new]
         differences.sort(key=lambda difference: difference[2] is None)  # first, what the caller has named
-    for name, old, new in differences:
+    if differences:
+        name, old, new = differences[0]
         raise ValueError(f"{folder.path} holds rows with {name}={old!r}, not {name}={new!r}: {REMEDY}")
     for array, parameter in parameter_of_array.items():
         old, new = folder.content.arrays.get(array), content.arrays.get(array)

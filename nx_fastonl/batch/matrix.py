@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from nx_fastonl._lib.checks import shortened
-from nx_fastonl._lib.folders import MANIFEST, DamagedError, Folder, check_sums, open_folder
+from nx_fastonl._lib.folders import MANIFEST, DamagedError, Folder, check_sums, open_folder, read_arrays
 from nx_fastonl._lib.html import facts, few_names, view, view_or_none
 from nx_fastonl.batch.rows import DTYPES, Block, checked_nodes
 from nx_fastonl.graph.names import ArrayNames, finder_of
@@ -110,6 +110,11 @@ def _check_block(block: Block, n_rows: int, n_columns: int) -> None:
         raise ValueError("there are columns that the matrix does not have")
 
 
+def _read_sources(folder: Folder) -> NDArray[Any] | None:
+    """The sources of a matrix, compared with their checksum: a wrong one would give its row to another node."""
+    return read_arrays(folder, ["sources"])["sources"] if "sources" in folder.content.arrays else None
+
+
 def _are_rows(sources: NDArray[Any], n: int) -> bool:
     if sources.dtype != np.int32 or sources.ndim != 1:
         return False
@@ -164,7 +169,7 @@ class SavedMatrix:
     parameters: dict[str, Any]
 
     def __init__(self, folder: Folder) -> None:
-        details = folder.content.details
+        details, sources = folder.content.details, _read_sources(folder)
         try:
             n_rows, n_columns = details["shape"]
             self.layout = MatrixLayout(n_rows, n_columns, details["rows_per_shard"])
@@ -174,7 +179,6 @@ class SavedMatrix:
                 raise ValueError(f"{self.layout}")
             if self.layout.n_columns > MAX_NODES:
                 raise ValueError(f"{self.layout}")
-            sources = folder.content.arrays.get("sources")
             if self.layout.n_rows != (self.layout.n_columns if sources is None else len(sources)):
                 raise ValueError(f"{self.layout.n_rows} rows")
             if sources is not None and not _are_rows(sources, self.layout.n_columns):
@@ -193,7 +197,7 @@ class SavedMatrix:
     @cached_property
     def sources(self) -> Sequence[Hashable]:
         """The nodes that rows belong to, in their order."""
-        return self.nodes if self._sources is None else self._names(np.asarray(self._sources))
+        return self.nodes if self._sources is None else self._names(self._sources)
 
     def __len__(self) -> int:
         return self.layout.n_rows
@@ -495,8 +499,9 @@ def open_matrix(path: str | os.PathLike[str], verify: Literal[True, "checksum"] 
     path : path-like
         What was passed as `out`.
     verify : {True, "checksum"}, default True
-        By default, each shard is checked when it is first read, so that nothing in it leads outside of an array.
-        ``"checksum"`` reads all of them now, and compares them with their checksums.
+        By default, each shard is checked when it is first read, so that nothing in it leads outside of an array; which
+        node a row belongs to is compared with its checksum. ``"checksum"`` reads all that is saved now, and compares it
+        with its checksums.
 
     Returns
     -------
@@ -526,7 +531,10 @@ def open_matrix(path: str | os.PathLike[str], verify: Literal[True, "checksum"] 
     """
     if verify not in (True, "checksum"):
         raise ValueError(f'verify must be True or "checksum", got {shortened(verify)}')
-    matrix = SavedMatrix(open_folder(Path(path).absolute(), KIND, VERSION))
+    folder = open_folder(Path(path).absolute(), KIND, VERSION)
+    if verify == "checksum":
+        check_sums(folder)
+    matrix = SavedMatrix(folder)
     complete, starts = _complete(matrix), matrix.layout.starts
     if len(complete) < len(starts):
         missing = next(first for first in starts if first not in complete)

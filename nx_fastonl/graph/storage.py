@@ -167,13 +167,17 @@ def _stored(folder: Folder, *, check: bool) -> StoredGraph:
 
 
 def stored_names(folder: Folder, n: int) -> Sequence[Hashable]:
-    """The names that `names_content` gave to a folder, checked."""
+    """The names that `names_content` gave to a folder, checked; with their checksum where they are read whole."""
     try:
         nodes = _names(folder.content.details["names"], n, folder.content)
         if isinstance(nodes, range):
             return nodes
+        if isinstance(nodes, tuple) or (isinstance(nodes, IntegerNames) and nodes.ascending):
+            check_sums(folder, ["names"])
         no_edges = np.zeros(n + 1, dtype=np.int64), np.empty(0, dtype=np.int32), None, np.zeros(n)
         damage = find_damage(*no_edges, *_name_finders(folder.content)) or _disorder(nodes, folder.content)
+    except DamagedError:
+        raise
     except (KeyError, TypeError, ValueError, OverflowError) as error:
         raise DamagedError(folder.path, f"its names do not fit together ({error})") from error
     if damage is not None:

@@ -20,7 +20,7 @@ from hypothesis import strategies as st
 
 import nx_fastonl as fo
 from nx_fastonl.batch import jobs
-from nx_fastonl.batch.matrix import shard_name
+from nx_fastonl.batch.matrix import complete_shards, shard_name
 from nx_fastonl.batch.rows import in_threads
 from nx_fastonl.kernels.matrix import plan_rows as plan_kernel_rows
 from nx_fastonl.push.matrix import PageRankRows, plan_rows
@@ -58,6 +58,14 @@ def run_once(first, then):
     """A function that is one at its first call, and another at all others."""
     functions = iter([first])
     return lambda *arguments: next(functions, then)(*arguments)
+
+
+def flip_bit(folder, array, at, bit=1):
+    """Flip a bit of the byte at this place of the file of an array."""
+    (file,) = folder.glob(f"{array}-*.npy")
+    content = bytearray(file.read_bytes())
+    content[at] ^= bit
+    file.write_bytes(content)
 
 
 def shards_in(folder):
@@ -647,6 +655,52 @@ class TestSavedMatrix:
         shutil.rmtree(file.parent)
         assert same(fo.ppr_matrix(karate, out=out).to_scipy(), fo.ppr_matrix(karate))
         fo.open_matrix(out, verify="checksum")
+
+    def test_a_row_is_served_as_that_of_no_other_node(self, karate, out):
+        """With one bit flipped, the sources would be 6 and 5."""
+        fo.ppr_matrix(karate, [3, 5], out=out)
+        flip_bit(out, "sources", at=-8, bit=3 ^ 6)
+        for use in (fo.open_matrix, lambda path: fo.ppr_matrix(karate, [3, 5], out=path), complete_shards):
+            with pytest.raises(ValueError, match="is damaged: the checksum of its array sources is wrong"):
+                use(out)
+
+    def test_nothing_is_computed_for_damaged_sources(self, karate, out, made):
+        fo.ppr_matrix(karate, [3, 5], out=out, rows_per_shard=1)
+        shutil.rmtree(out / shard_name(1, 2))
+        flip_bit(out, "sources", at=-8)
+        del made[:]
+        with pytest.raises(ValueError, match="checksum of its array sources"):
+            fo.ppr_matrix(karate, [3, 5], out=out)
+        assert made == []
+
+    @pytest.mark.parametrize(
+        ("names", "array", "is_always_seen"),
+        [
+            (lambda u: 2 * u, "names", True),  # they ascend, which is checked by reading them
+            (lambda u: f"node {u:02}", "names", False),
+            (lambda u: -2 * u, "names", False),
+            (lambda u: f"node {u:02}", "slots", False),
+            (lambda u: ("x", u), "names", True),
+        ],
+    )
+    def test_checksums_of_names(self, karate, out, names, array, is_always_seen):
+        fo.ppr_matrix(nx.relabel_nodes(karate, names), out=out)
+        fo.open_matrix(out, verify="checksum")
+        flip_bit(out, array, at=-8 if array == "names" else -4)
+        with pytest.raises(ValueError, match=f"is damaged: the checksum of its array {array} is wrong"):
+            fo.open_matrix(out, verify="checksum")
+        if is_always_seen:
+            with pytest.raises(ValueError, match="is damaged"):
+                fo.open_matrix(out)
+        else:
+            fo.open_matrix(out)
+
+    def test_checksums_of_a_diagonal(self, karate, out):
+        fo.kernel_matrix(karate, kernel="scaled-laplacian", S=np.full(34, 2.0), out=out)
+        flip_bit(out, "s_squared", at=-8)
+        fo.open_matrix(out)
+        with pytest.raises(ValueError, match="is damaged: the checksum of its array s_squared is wrong"):
+            fo.open_matrix(out, verify="checksum")
 
     @pytest.mark.parametrize("kind", [np.uint8, np.int8, np.uint64])
     def test_numbers_of_rows_in_small_types(self, karate, out, kind):
