@@ -89,12 +89,15 @@ def pagerank(W, personalization, damping, dangling=None):
 
 
 def sweep(W, order):
-    """The cut, volume and conductance of each prefix; 1 where one of the two sides has no edge."""
+    """The cut, volume and conductance of each prefix, without rounding; 1 where one of the two sides has no edge."""
+    edges = [(u, v, Fraction(W[u, v])) for u, v in np.argwhere(W).tolist()]
     found = []
     for size in range(1, len(order) + 1):
-        inside = np.isin(np.arange(len(W)), order[:size])
-        cut, volume, rest = W[inside][:, ~inside].sum(), W[inside].sum(), W[~inside].sum()
-        found.append((cut, volume, cut / min(volume, rest) if min(volume, rest) > 0 else 1.0))
+        inside = set(order[:size])
+        cut = sum(weight for u, v, weight in edges if u in inside and v not in inside)
+        volume = sum(weight for u, _, weight in edges if u in inside)
+        smaller = min(volume, sum(weight for u, _, weight in edges if u not in inside))
+        found.append((cut, volume, cut / smaller if smaller > 0 else 1))
     return found
 
 
