@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import threading
 from contextlib import AbstractContextManager, nullcontext
 from functools import cache
 from typing import Any
@@ -25,8 +26,37 @@ def one_blas_thread(size: int = 0) -> AbstractContextManager[Any]:
     takes ten seconds; on idle cores, two threads save less than half of the time. The number of threads usually holds
     for the whole process: other Python threads see it too. Without threadpoolctl, nothing changes.
     """
-    controller = _blas_controller() if size <= MAX_SIZE_ON_ONE_THREAD else None
-    return nullcontext() if controller is None else controller.limit(limits=1)
+    return _one_thread if size <= MAX_SIZE_ON_ONE_THREAD else nullcontext()
+
+
+class _OneThread(AbstractContextManager[None]):
+    """BLAS uses one thread while any thread of Python is in this context.
+
+    Otherwise, the first one to leave would give threads back to the others, whose results would be rounded in another
+    way then; and the last one might leave BLAS with one thread for good.
+    """
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._n_inside = 0
+        self._limit: AbstractContextManager[Any] = nullcontext()
+
+    def __enter__(self) -> None:
+        with self._lock:
+            if self._n_inside == 0:
+                controller = _blas_controller()
+                self._limit = nullcontext() if controller is None else controller.limit(limits=1)
+                self._limit.__enter__()
+            self._n_inside += 1
+
+    def __exit__(self, *_: object) -> None:
+        with self._lock:
+            self._n_inside -= 1
+            if self._n_inside == 0:
+                self._limit.__exit__(None, None, None)
+
+
+_one_thread = _OneThread()
 
 
 @cache  # finding the libraries takes milliseconds

@@ -39,6 +39,16 @@ def test_threads_come_back_after_an_exception():
     assert blas_threads() == {2}
 
 
+def test_one_thread_until_the_last_thread_of_python_has_left():
+    first, second = one_blas_thread(), one_blas_thread()
+    first.__enter__()
+    second.__enter__()
+    first.__exit__(None, None, None)
+    assert blas_threads() == {1}
+    second.__exit__(None, None, None)
+    assert blas_threads() == {2}
+
+
 def test_nothing_happens_without_threadpoolctl(monkeypatch):
     monkeypatch.setitem(sys.modules, "threadpoolctl", None)
     threads._blas_controller.cache_clear()
