@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 from collections.abc import Hashable, Iterable
-from dataclasses import replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, ClassVar, Literal, Unpack, overload
 
@@ -131,23 +130,24 @@ class KernelRows(PushedRows):
         """
         if not self._is_slow:
             return self._push(u, None, cancelled)
-        result = self._push(u, LEAST_EDGES, cancelled)
-        if result.converged:
-            return result
+        if self.kernel.g != 0.0:  # otherwise, the compiled loop has pushed as far as this
+            result = self._push(u, LEAST_EDGES, cancelled)
+            if result.converged:
+                return result
         elimination = self.system.elimination
         rows = elimination.component(u)
-        if rows is None:
+        if rows is None or not self._is_solved(rows, cancelled):
             return self._push(u, None, cancelled)
+        factor = elimination.known(u) or elimination.factorise(rows, self.system.pivots(rows))
+        return self._push(u, None, cancelled) if factor is None else PushResult.exact(factor, u)
+
+    def _is_solved(self, rows: NDArray[np.int32], cancelled: NDArray[np.uint8]) -> bool:
+        """Whether a component is solved exactly: if a push from its first node takes longer."""
         first = int(rows[0])
         if first not in self._solved:
-            self._solved[first] = not self._push(first, elimination.patience(rows), cancelled).converged
-        factor = None
-        if self._solved[first]:
-            factor = elimination.known(u) or elimination.factorise(rows, self.system.pivots(rows))
-        if factor is None:
-            return self._push(u, None, cancelled)
-        estimate = factor.solve((factor.rows == u).astype(np.float64))
-        return replace(result, nodes=factor.rows, estimate=estimate, residual=np.zeros(len(estimate)), converged=True)
+            patience = self.system.elimination.patience(rows)
+            self._solved[first] = not self._push(first, patience, cancelled).converged
+        return self._solved[first]
 
     def _push(self, u: int, max_operations: int | None, cancelled: NDArray[np.uint8]) -> PushResult:
         neighbours = int(self.graph.neighbor_counts(u))

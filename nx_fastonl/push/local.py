@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import partial
 
 import numpy as np
@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from nx_fastonl.push import _push
 from nx_fastonl.push._workspace import Workspace
-from nx_fastonl.push.elimination import LEAST_EDGES
+from nx_fastonl.push.elimination import LEAST_EDGES, Factor
 from nx_fastonl.push.system import LinearSystem
 
 NEVER_CANCELLED = np.zeros(1, dtype=np.uint8)
@@ -42,6 +42,14 @@ class PushResult:
         return (
             (self.nodes, self.estimate) if len(where) == len(self.nodes) else (self.nodes[where], self.estimate[where])
         )
+
+    @classmethod
+    def exact(
+        cls, factor: Factor, u: int, operations: int = 0, pushes: int = 0, epochs: int = 0, decay: float = 0.0
+    ) -> PushResult:
+        """The exact solution for mass 1 from node u, after this much work. No residual is left beyond rounding."""
+        estimate = factor.column(u)
+        return cls(factor.rows, estimate, np.zeros(len(estimate)), operations, pushes, epochs, decay, converged=True)
 
     @property
     def residual_mass(self) -> float:
@@ -106,10 +114,7 @@ def push_on(
 def push_or_solve(
     system: LinearSystem, u: int, epsilon: float, cancelled: NDArray[np.uint8] = NEVER_CANCELLED
 ) -> PushResult:
-    """`local_push` of mass 1 from node u; on a small component the exact solution, where that is cheaper.
-
-    An exact solution has no residual beyond rounding errors.
-    """
+    """`local_push` of mass 1 from node u; on a small component the exact solution, where that is cheaper."""
     push = partial(local_push, system, [u], [1.0], epsilon, cancelled=cancelled)
     if system.omega <= SLOW_OMEGA:
         return push()
@@ -126,8 +131,7 @@ def push_or_solve(
         factor = elimination.factorise(rows, system.pivots(rows))
         if factor is None:
             return push()
-    estimate = factor.solve((factor.rows == u).astype(np.float64))
-    return replace(result, nodes=factor.rows, estimate=estimate, residual=np.zeros(len(estimate)), converged=True)
+    return PushResult.exact(factor, u, result.operations, result.pushes, result.epochs, result.decay)
 
 
 def fifo_column(

@@ -13,8 +13,9 @@ import nx_fastonl as fo
 from nx_fastonl.graph.csr import CSRGraph
 from nx_fastonl.kernels import graph_kernel
 from nx_fastonl.kernels.graph_kernel import GraphKernel
-from nx_fastonl.kernels.matrix import plan_rows
+from nx_fastonl.kernels.matrix import KernelRows, plan_rows
 from nx_fastonl.kernels.table import KERNELS
+from nx_fastonl.push.elimination import Elimination
 from tests import oracles
 from tests.strategies import nodes_of, small_graphs
 
@@ -307,6 +308,60 @@ def test_rows_that_take_long_leave_nothing_for_the_next():
     found = fo.kernel_matrix(G, sources, lam=1e2).toarray()
     for i, source in enumerate(sources):
         assert (found[i] == fo.kernel_matrix(G, [source], lam=1e2).toarray()[0]).all()
+
+
+@pytest.fixture
+def factorised(monkeypatch):
+    """The sizes of the components that are factorised."""
+    sizes = []
+
+    def factorise(self, rows, pivots):
+        sizes.append(len(rows))
+        return original(self, rows, pivots)
+
+    original = Elimination.factorise
+    monkeypatch.setattr(Elimination, "factorise", factorise)
+    return sizes
+
+
+def two_components(n):
+    """Random graphs of n and n + 2 nodes."""
+    return nx.disjoint_union(nx.random_regular_graph(4, n, seed=1), nx.random_regular_graph(4, n + 2, seed=2))
+
+
+@pytest.mark.parametrize("kernel", ["normalized-laplacian", "augmented-laplacian"])
+def test_rows_that_take_longer_than_a_factorisation_are_solved(factorised, kernel):
+    """Also where all values have a constant taken away."""
+    G = nx.random_regular_graph(4, 300, seed=1)
+    exact = fo.kernel_matrix(G, kernel=kernel, smoothness=1e-8, exact=True)
+    rows = plan_rows(G, [7, 0, 7], kernel, 1e-8)
+    found = rows.block(0, 3, np.zeros(1, dtype=np.uint8))
+    assert factorised == [300]
+    off = np.abs(found.values.reshape(3, 300) - exact[[7, 0, 7]]).max(axis=1)
+    assert (off <= found.errors).all()
+    assert (found.errors <= 1e-6 * (np.abs(exact).max() + rows.kernel.g)).all()
+
+
+def test_components_take_turns_and_are_factorised_once(factorised):
+    G = two_components(200)
+    in_turn = [source for i in range(6) for source in (i, 200 + i)]
+    found = fo.kernel_matrix(G, in_turn, smoothness=1e-8)
+    assert sorted(factorised) == [200, 202]
+    one_by_one = [fo.kernel_matrix(G, [source], smoothness=1e-8).toarray()[0] for source in in_turn]
+    assert (found.toarray() == one_by_one).all()
+    assert (found != fo.kernel_matrix(G, in_turn, smoothness=1e-8, n_jobs=3)).nnz == 0
+
+
+@pytest.mark.parametrize(("kernel", "n_pushes"), [("normalized-laplacian", 0), ("augmented-laplacian", 1)])
+def test_no_row_is_pushed_twice(monkeypatch, kernel, n_pushes):
+    """What the compiled loop has pushed in vain is not pushed again, before the row is solved."""
+    rows = plan_rows(two_components(200), None, kernel, 1e-8)
+    running = np.zeros(1, dtype=np.uint8)
+    rows.block(0, 1, running)  # it finds that the component is solved
+    pushed = []
+    monkeypatch.setattr(rows, "_push", lambda u, *limits: pushed.append(u) or KernelRows._push(rows, u, *limits))
+    rows.block(1, 2, running)
+    assert pushed == [1] * n_pushes
 
 
 @pytest.mark.parametrize("kernel", ["scaled-laplacian", "scaled-regularized"])

@@ -31,6 +31,30 @@ def test_a_component_is_found_and_solved(data, G):
     assert all(system.elimination.known(v) is (factor if v in rows else None) for v in range(len(nodes)))
 
 
+def factorised(system, u):
+    rows = system.elimination.component(u)
+    return system.elimination.factorise(rows, system.pivots(rows))
+
+
+@pytest.mark.parametrize("limit", ["MAX_FACTORS", "MAX_FACTOR_BYTES"])
+def test_the_factors_that_were_used_last_are_kept(monkeypatch, limit):
+    monkeypatch.setattr(elimination, limit, {"MAX_FACTORS": 2, "MAX_FACTOR_BYTES": 2 * 9 * 8}[limit])
+    system = system_of(nx.disjoint_union_all([nx.complete_graph(3)] * 4))
+    known = system.elimination.known
+    first, second = factorised(system, 0), factorised(system, 3)
+    assert (known(5), known(1)) == (second, first)
+    third = factorised(system, 6)
+    assert [known(u) for u in (0, 4, 8, 9)] == [first, None, third, None]
+
+
+def test_a_new_factor_takes_the_place_of_an_older_one():
+    system = system_of(nx.disjoint_union_all([nx.complete_graph(3)] * 2))
+    old, other = factorised(system, 0), factorised(system, 3)
+    new = factorised(system, 1)
+    assert new is not old
+    assert all(system.elimination.known(u) is (new if u < 3 else other) for u in range(6))
+
+
 @pytest.mark.parametrize("G", [nx.star_graph(3000), nx.path_graph(3000), nx.complete_graph(2001)])
 def test_a_large_component_is_left_to_pushes(G):
     graph = fo.CSRGraph.from_networkx(G)
