@@ -294,8 +294,9 @@ def _add_ppr_matrix(parsers: Any) -> None:
         "Writes one row per node to DIR, in shards, which fo.open_matrix opens in Python.\n"
         "If DIR holds some of these rows already, only the others are computed: after\n"
         "Ctrl-C or a failure, the same command goes on.\n\n"
-        "With --shard I/N, it computes only one of N parts. N such commands, for I from 1\n"
-        "to N, may run at the same time, on any machines that see GRAPH and DIR.\n\n"
+        "With --shard I/N, it computes only one of N parts: every N-th shard, from the\n"
+        "I-th on. N such commands, for I from 1 to N, may run at the same time, on any\n"
+        "machines that see GRAPH and DIR.\n\n"
         f"{GRAPHS}\n"
         "The command example writes friends.csv.",
         [
@@ -314,7 +315,9 @@ def _add_ppr_matrix(parsers: Any) -> None:
     parser.add_argument(
         "--rows-per-shard", metavar="N", type=_whole_number, help="fewer take less memory (default: a 64th of all)"
     )
-    parser.add_argument("--shard", metavar="I/N", type=_part, help="only the I-th of N parts, from 1/N to N/N")
+    parser.add_argument(
+        "--shard", metavar="I/N", type=_part, help="only every N-th shard, from the I-th on: a part of N"
+    )
     parser.add_argument("--n-jobs", metavar="N", type=_whole_number, help="threads; -1 means one per core (default: 1)")
     _add_reading(parser)
     _add_json(parser)
