@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Hashable, Iterator
 from dataclasses import dataclass, fields
+from functools import cached_property
 from typing import Any, NamedTuple
 
 import networkx as nx
@@ -90,7 +91,17 @@ class SweepCut:
         return iter(self.nodes)
 
     def __contains__(self, node: object) -> bool:
-        return node in self.nodes
+        try:
+            return node in self._node_set
+        except TypeError:  # it has no hash, so that it is no node
+            return False
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {field.name: getattr(self, field.name) for field in fields(self)}
+
+    @cached_property
+    def _node_set(self) -> frozenset[Any]:
+        return frozenset(self.nodes)
 
     def __repr__(self) -> str:
         return f"{type(self).__name__}({self._summary()})"

@@ -1,5 +1,8 @@
 """Sweep cuts, and the communities that they find around some nodes."""
 
+import dataclasses
+import pickle
+
 import networkx as nx
 import numpy as np
 import pytest
@@ -310,6 +313,33 @@ def test_a_community_is_a_collection_of_nodes():
     assert set(found) == set(range(10))
     assert 0 in found
     assert 10 not in found
+    assert [0] not in found
+    again = pickle.loads(pickle.dumps(found))
+    assert vars(again).keys() == {field.name for field in dataclasses.fields(found)}
+    assert 9 in again
+
+
+class CountedName:
+    """A node that counts how often it was compared."""
+
+    compared = 0
+
+    def __init__(self, number):
+        self.number = number
+
+    def __hash__(self):
+        return self.number
+
+    def __eq__(self, other):
+        CountedName.compared += 1
+        return self.number == other.number
+
+
+def test_membership_does_not_walk_the_nodes():
+    names = [CountedName(i) for i in range(1000)]
+    found = fo.SweepCut(names, 0.5, 1.0, 2.0, names, fo.SweepProfile(*(np.ones(1000) for _ in range(3))))
+    assert all(CountedName(i) in found for i in range(1000))
+    assert CountedName.compared <= 3000
 
 
 def weighted(*edges):
