@@ -270,22 +270,27 @@ def _remove(folder: Path, old: list[str], keep: set[str]) -> None:
     for name in old:
         with suppress(OSError):  # a file that is mapped cannot be removed on Windows
             (folder / name).unlink()
-    now = time.time()
-    for file in folder.glob("*.npy"):
-        with suppress(OSError):
-            is_old = now - file.lstat().st_mtime > ABANDONED_AFTER
-            if is_old and file.name not in keep and ARRAY_FILE.fullmatch(file.name):
-                file.unlink()
+    _remove_others(folder, keep, ABANDONED_AFTER)
 
 
-def remove_strays(path: Path) -> None:
-    """Remove the files that killed processes have left. Nobody may save to the folder meanwhile."""
+def remove_strays(path: Path, min_age: float = 0.0) -> None:
+    """Remove the files that killed processes have left, if they are older than this, in seconds.
+
+    Nobody may have begun to save to the folder since then.
+    """
     manifest = _read_json(path)
     named = {entry["file"] for part in ("arrays", "derived_arrays") for entry in manifest[part].values()}
-    for file in path.iterdir():
-        if file.name not in named and _is_ours(file.name):
+    _remove_others(path, named, min_age)
+
+
+def _remove_others(folder: Path, keep: set[str], min_age: float) -> None:
+    """Remove all of our files but these and younger ones."""
+    now = time.time()
+    for file in folder.iterdir():
+        if file.name not in keep and _is_ours(file.name):
             with suppress(OSError):
-                file.unlink()
+                if min_age == 0.0 or now - file.lstat().st_mtime > min_age:
+                    file.unlink()
 
 
 def _read_json(path: Path) -> dict[str, Any]:

@@ -37,6 +37,7 @@ from nx_fastonl._lib.folders import (
     fingerprint_of,
     open_folder,
     read_arrays,
+    remove_strays,
     write_folder,
 )
 from nx_fastonl._lib.log import warn_caller
@@ -157,12 +158,18 @@ class Shard:
         ...     task.done
         True
         """
-        if not self.done:
-            _folder_of(self)  # what is kept for the next task may be of rows that have been replaced
+        if self.done:
+            return
+        _folder_of(self)  # what is kept for the next task may be of rows that have been replaced
+        try:
             rows = _opened_rows(replace(self, first=0, last=0))
-            pieces = _Pieces(self, MAX_ROWS_PER_BLOCK)
-            for i in range(len(pieces)):
-                pieces.compute(i, rows, NEVER_CANCELLED)
+        except (FileNotFoundError, DamagedError):
+            if self.done:  # by another call, which has then removed the graph that it had saved for workers
+                return
+            raise
+        pieces = _Pieces(self, MAX_ROWS_PER_BLOCK)
+        for i in range(len(pieces)):
+            pieces.compute(i, rows, NEVER_CANCELLED)
 
 
 def shards(
@@ -302,6 +309,7 @@ class _Job:
         self.fingerprint = folder.fingerprint
         self.layout = MatrixLayout(len(rows), len(rows.graph), found)
         _remove_unfinished(self.path)
+        remove_strays(self.path, min_age=ABANDONED_AFTER)
 
     def tasks(self, graph: str) -> list[Shard]:
         layout = self.layout
@@ -458,7 +466,7 @@ def _check_same(folder: Folder, content: Content, parameter_of_array: dict[str, 
     found, wanted = folder.content.details, content.details
     if found.get("graph") != wanted["graph"]:  # on which defaults depend
         raise ValueError(f"{folder.path} holds rows of another graph, or of other weights: {REMEDY}")
-    differences: Iterable[tuple[str, Any, Any]] = [
+    differences: list[tuple[str, Any, Any]] = [
         (name, found.get(name), wanted[name]) for name in ("function", "dtype") if found.get(name) != wanted[name]
     ]
     if not differences:

@@ -340,6 +340,20 @@ class TestWriting:
         fo.ppr_matrix(karate, out=out)
         assert not parts[1].exists()
 
+    def test_arrays_that_killed_processes_left_are_removed_after_a_day(self, karate, out):
+        """The names of nodes, which a process wrote before it was killed, and another one began the folder."""
+        G = nx.relabel_nodes(karate, str)
+        fo.ppr_matrix(G, out=out)
+        named = sorted(out.glob("*.npy"))
+        old, recent = (out / f"names-{digit * 16}.npy" for digit in "01")
+        for file in (old, recent):
+            file.write_bytes(b"")
+        for file in (old, *named):
+            os.utime(file, (0, 0))
+        expected = fo.ppr_matrix(G)
+        assert same(fo.ppr_matrix(G, out=out).to_scipy(), expected)
+        assert sorted(out.glob("*.npy")) == sorted([*named, recent])
+
     def test_no_rows(self, karate, out):
         saved = fo.ppr_matrix(karate, [], out=out)
         assert saved.shape == (0, 34)
@@ -446,6 +460,33 @@ class TestShards:
         tasks[0].run()
         assert same(fo.ppr_matrix(karate, out=out).to_scipy(), fo.ppr_matrix(karate))
         assert not (out / "graph-for-workers").exists()
+
+    @pytest.mark.parametrize("is_all_gone", [True, False])
+    @pytest.mark.parametrize("is_done", [True, False])
+    def test_another_call_removes_the_graph_meanwhile(self, karate, out, monkeypatch, is_done, is_all_gone):
+        """A worker has seen that its rows are missing, and then the other call ends before it opens the graph."""
+
+        def end_the_other_call():
+            if is_done:
+                fo.ppr_matrix(karate, out=out)
+            else:
+                shutil.rmtree(out / jobs.GRAPH)
+            if not is_all_gone:  # the other call is just removing the files
+                (out / jobs.GRAPH).mkdir()
+                (out / jobs.GRAPH / "manifest.json").write_bytes(manifest)
+
+        with pytest.warns(UserWarning, match="the graph has no folder"):
+            (task,) = fo.shards(fo.ppr_matrix, karate, out=out, rows_per_shard=34)
+        manifest = (out / jobs.GRAPH / "manifest.json").read_bytes()
+        folder_of = jobs._folder_of
+        monkeypatch.setattr(jobs, "_folder_of", run_once(lambda _: end_the_other_call(), folder_of))
+        jobs._opened_rows.cache_clear()
+        if is_done:
+            task.run()
+            assert task.done
+        else:
+            with pytest.raises(FileNotFoundError if is_all_gone else ValueError, match="graph-for-workers"):
+                task.run()
 
     @pytest.mark.parametrize("option", [{"n_jobs": 2}, {"progress": True}])
     @pytest.mark.parametrize("function", [fo.ppr_matrix, fo.kernel_matrix])
