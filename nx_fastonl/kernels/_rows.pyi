@@ -10,7 +10,9 @@ from nx_fastonl.push._workspace import Workspace
 
 @final
 class Certifier:
-    def __init__(self, largest_s: float, c: NDArray[np.float64] | None = None) -> None: ...
+    def __init__(
+        self, shift: float, slope: float, largest_s: float, rounding: float, c: NDArray[np.float64] | None = None
+    ) -> None: ...
     def reserve(self, size: int) -> None: ...
 
 def kernel_rows(

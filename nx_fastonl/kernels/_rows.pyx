@@ -1,7 +1,6 @@
 """Rows of a kernel matrix, each from one push, and bounds on their errors."""
 
 cimport cython
-from libc.float cimport DBL_EPSILON
 from libc.math cimport fabs
 from libc.stdint cimport int64_t
 
@@ -14,26 +13,24 @@ from nx_fastonl.push._rows cimport RowBlock, RowPlan, gather_pushed, pack_row, p
 from nx_fastonl.push._system cimport SystemView, degree_of
 from nx_fastonl.push._workspace cimport Workspace, clear
 
-# Scaling an estimate rounds a few times: this, relative to the largest.
-cdef double FEW_ROUNDINGS = 4.0 * DBL_EPSILON
-
 
 @cython.final
 cdef class Certifier:
-    """Bounds the errors of rows of ``a diag(s) inv(H) diag(s)``; `c` is the diagonal ``H 1``, by default what H implies.
+    """Bounds the errors of rows of ``a diag(s) inv(H) diag(s)``; `c` is the diagonal ``H 1``.
 
-    With ``|r| <= e c`` for the residual r of a push, no entry of inv(H) is off by more than e.
+    With ``|r| <= e c`` for the residual r of a push, no entry of inv(H) is off by more than e. Where `c` is not given, it
+    is ``shift + slope * degree``. Scaling an entry rounds it by at most `rounding`, relative to the largest.
     """
 
     cdef const double[::1] c
-    cdef double largest_s
+    cdef double shift, slope, largest_s, rounding
     # Copies of a push's result, since its residual is computed anew in the workspace.
     cdef node_t[::1] nodes
     cdef double[::1] estimate
     cdef double[::1] c_at_nodes
 
-    def __init__(self, double largest_s, c=None):
-        self.largest_s = largest_s
+    def __init__(self, double shift, double slope, double largest_s, double rounding, c=None):
+        self.shift, self.slope, self.largest_s, self.rounding = shift, slope, largest_s, rounding
         self.c = np.empty(0) if c is None else c
         self.reserve(0)
 
@@ -45,7 +42,7 @@ cdef class Certifier:
 cdef inline double c_of(Certifier certifier, SystemView system, node_t u) noexcept nogil:
     if certifier.c.shape[0] > 0:
         return certifier.c[u]
-    cdef double c = system.shift + (system.slope - 1.0) * degree_of(system, u)
+    cdef double c = certifier.shift + certifier.slope * degree_of(system, u)
     return c if c != 0.0 else 1.0
 
 
@@ -73,7 +70,7 @@ cdef double error_of(
         u = certifier.nodes[i]
         off = max(off, (fabs(work.cells[u].residual) + work.cells[u].threshold) / certifier.c_at_nodes[i])
     cdef double scale = a * s * (certifier.largest_s if system.stops[source] > system.starts[source] else s)
-    return scale * (off * (1.0 + FEW_ROUNDINGS) + FEW_ROUNDINGS * most)
+    return scale * (off * (1.0 + certifier.rounding) + certifier.rounding * most)
 
 
 def kernel_rows(

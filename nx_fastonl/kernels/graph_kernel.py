@@ -28,6 +28,8 @@ S_RANGE = (1e-18, 1e18)
 MAX_EXACT_NODES = 20_000
 # The relative rounding error of one operation in double precision is at most this.
 UNIT_ROUNDOFF = float(np.finfo(np.float64).eps)
+# Scaling an estimate and taking a constant away rounds a few times: at most this, relative to the largest value.
+SCALING_ROUNDING = 8.0 * UNIT_ROUNDOFF
 # A trace is estimated from this many columns. Each is pushed with an epsilon of TRACE_ACCURACY, divided by the number
 # of the source's neighbours.
 TRACE_SAMPLES = 200
@@ -208,10 +210,16 @@ class GraphKernel:
             return self._form.shift + self._form.slope * self.squared_s(rows)
         return self._c_at(self.graph.degrees[rows])
 
-    def _c_at(self, degrees: NDArray[np.float64]) -> NDArray[np.float64]:
+    @property
+    def c_of_degree(self) -> tuple[float, float]:
+        """Shift and slope of ``c = shift + slope * degree``, where S is not an array. A c of 0 stands for 1."""
         if self._constant_S is not None:
-            return self._form.shift + self._form.slope * self._squared_s_at(degrees)
-        return np.where(degrees > 0.0, self._form.shift + self._form.slope * degrees, self._form.shift or 1.0)
+            return self._form.shift + self._form.slope * self._constant_S, 0.0
+        return self._form.shift, self._form.slope
+
+    def _c_at(self, degrees: NDArray[np.float64]) -> NDArray[np.float64]:
+        shift, slope = self.c_of_degree
+        return np.where(degrees > 0.0, shift + slope * degrees, shift or 1.0)
 
     def push_epsilon(self, epsilon: float) -> float:
         """The epsilon of the push that the paper's `epsilon` stands for.
@@ -258,9 +266,8 @@ class GraphKernel:
         off = float(((np.abs(residual) + rounding) / c).max(initial=0.0))
         s = float(self.s(u))
         scale = self.a * s * (self.largest_s if self.graph.neighbor_counts(u) > 0 else s)
-        # Scaling the estimate and taking the constant away rounds a few times.
         largest = scale * float(np.abs(result.estimate).max(initial=0.0)) + self.g
-        return scale * off * (1.0 + 8.0 * UNIT_ROUNDOFF) + 8.0 * UNIT_ROUNDOFF * largest
+        return scale * off * (1.0 + SCALING_ROUNDING) + SCALING_ROUNDING * largest
 
     def exact(self) -> NDArray[np.float64]:
         """M by a dense factorisation. Raises for graphs with more than `MAX_EXACT_NODES` nodes."""

@@ -17,7 +17,7 @@ from nx_fastonl.batch.rows import Block, checked_dtype, largest_by_column, rows_
 from nx_fastonl.graph.convert import as_csr_graph
 from nx_fastonl.graph.csr import CSRGraph
 from nx_fastonl.kernels._rows import Certifier, kernel_rows
-from nx_fastonl.kernels.graph_kernel import GraphKernel
+from nx_fastonl.kernels.graph_kernel import SCALING_ROUNDING, GraphKernel
 from nx_fastonl.kernels.table import KernelParameters
 from nx_fastonl.nxapi.dispatch import dispatchable
 from nx_fastonl.push._rows import RowBlock
@@ -95,7 +95,9 @@ class KernelRows(PushedRows):
     def _block(self, sources: NDArray[np.int32], cancelled: NDArray[np.uint8], *, with_errors: bool) -> Block:
         kernel = self.kernel
         block, plan = self.room(len(sources)), self.plan(cancelled)
-        certifier = Certifier(kernel.largest_s, self._given_c) if with_errors else None
+        certifier = None
+        if with_errors:
+            certifier = Certifier(*kernel.c_of_degree, kernel.largest_s, SCALING_ROUNDING, self._given_c)
         while block.n_rows < len(sources):
             if kernel.g == 0.0:
                 rest = sources[block.n_rows :]

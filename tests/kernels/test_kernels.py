@@ -364,11 +364,20 @@ def test_no_row_is_pushed_twice(monkeypatch, kernel, n_pushes):
     assert pushed == [1] * n_pushes
 
 
-@pytest.mark.parametrize("kernel", ["scaled-laplacian", "scaled-regularized"])
-def test_bounds_of_rows_are_those_of_single_pushes(kernel):
+@pytest.mark.parametrize(
+    ("kernel", "parameters"),
+    [
+        ("scaled-laplacian", {"S": np.geomspace(0.1, 50, 31)}),
+        ("scaled-regularized", {"S": np.geomspace(0.1, 50, 31)}),
+        ("scaled-regularized", {"S": 3.0}),
+        ("normalized-laplacian", {}),
+        ("normalized-laplacian", {"smoothness": 1e-7}),  # 1 + smoothness has lost half of the digits
+    ],
+)
+def test_bounds_of_rows_are_those_of_single_pushes(kernel, parameters):
     G = nx.star_graph(30)
     G.add_edges_from(nx.cycle_graph(31).edges)
-    rows = plan_rows(G, None, kernel, S=np.geomspace(0.1, 50, 31), epsilon=0.1)  # pushed in the same order
+    rows = plan_rows(G, None, kernel, epsilon=0.1, **parameters)  # pushed in the same order
     running = np.zeros(1, dtype=np.uint8)
     alone = [rows.kernel.column_error(u, rows._push(u, None, running)) for u in range(31)]
-    assert rows.block(0, 31, running).errors == pytest.approx(alone, rel=1e-12)
+    assert rows.block(0, 31, running).errors == pytest.approx(alone, rel=1e-14)
