@@ -13,6 +13,19 @@ from nx_fastonl._lib.signals cimport is_poll_due, poll_signals
 from nx_fastonl._lib.typedefs cimport node_t, offset_t
 from nx_fastonl.push._pulled cimport CHUNK, LANES, PulledRows, pull_lanes
 
+cdef enum:
+    # Terms that are added one after another, before `add_exactly` adds their sum: equal terms round in one direction,
+    # so of m of them, the sum would be off by up to m units of rounding.
+    TERMS = 64
+
+
+cdef inline void add_exactly(double term, double* total, double* lost) noexcept nogil:
+    """Add a term to a total, and what rounding takes from the total to `lost`: Knuth's sum of two numbers."""
+    cdef double before = total[0], added
+    total[0] = before + term
+    added = total[0] - before
+    lost[0] += (before - (total[0] - added)) + (term - added)
+
 
 def update_directions(
     PulledRows rows, const double[:, ::1] r, double[:, ::1] p, const double[::1] betas,
@@ -77,18 +90,21 @@ def residual_and_energy(
     """Write ``r = b - L x``; for each chunk, twice the energy of x, and the sums of ``b x`` and ``r**2 / pivot``.
 
     The flow along an edge is computed from the difference of two potentials, so it is right to the last digits, however
-    much weights differ.
+    much weights differ. Below the first two sums stands what rounding took from each: long rows and chunks lose nothing.
     """
     cdef const offset_t[::1] offsets = rows.offsets
     cdef const node_t[::1] columns = rows.columns
     cdef const double[::1] weights = rows.weights
     cdef const double[::1] shares = rows.shares
     cdef bint weighted = weights.shape[0] > 0
-    cdef Py_ssize_t chunk, i, j, e, block, lane, count, n = x.shape[0], k = x.shape[1]
+    cdef Py_ssize_t chunk, i, j, block, lane, count, n = x.shape[0], k = x.shape[1]
+    cdef offset_t e, start, stop
     cdef double drop, weight
     cdef double here[LANES]
     cdef double flow[LANES]
     cdef double energy[LANES]
+    cdef double row_flow[LANES]
+    cdef double flow_lost[LANES]
     with nogil:
         for chunk in range(first, last):
             sums[chunk] = 0.0
@@ -98,18 +114,25 @@ def residual_and_energy(
                     count = min(<Py_ssize_t> LANES, k - lane)
                     for j in range(count):
                         here[j] = x[i, lane + j]
-                        flow[j] = energy[j] = 0.0
-                    for e in range(offsets[i], offsets[i + 1]):
-                        weight = weights[e] if weighted else 1.0
+                        row_flow[j] = flow_lost[j] = 0.0
+                    stop = offsets[i]
+                    while stop < offsets[i + 1]:
+                        start, stop = stop, min(stop + TERMS, offsets[i + 1])
                         for j in range(count):
-                            drop = here[j] - x[columns[e], lane + j]
-                            flow[j] += weight * drop
-                            energy[j] += weight * drop * drop
+                            flow[j] = energy[j] = 0.0
+                        for e in range(start, stop):
+                            weight = weights[e] if weighted else 1.0
+                            for j in range(count):
+                                drop = here[j] - x[columns[e], lane + j]
+                                flow[j] += weight * drop
+                                energy[j] += weight * drop * drop
+                        for j in range(count):
+                            add_exactly(flow[j], &row_flow[j], &flow_lost[j])
+                            add_exactly(energy[j], &sums[chunk, 0, lane + j], &sums[chunk, 1, lane + j])
                     for j in range(count):
-                        r[i, lane + j] = b[i, lane + j] - flow[j]
-                        sums[chunk, 0, lane + j] += energy[j]
-                        sums[chunk, 1, lane + j] += b[i, lane + j] * here[j]
-                        sums[chunk, 2, lane + j] += r[i, lane + j] * r[i, lane + j] * shares[i]
+                        r[i, lane + j] = b[i, lane + j] - row_flow[j] - flow_lost[j]
+                        add_exactly(b[i, lane + j] * here[j], &sums[chunk, 2, lane + j], &sums[chunk, 3, lane + j])
+                        sums[chunk, 4, lane + j] += r[i, lane + j] * r[i, lane + j] * shares[i]
             if is_poll_due(k * offsets[chunk * CHUNK], k * offsets[min((chunk + 1) * CHUNK, n)]):
                 poll_signals()
 
@@ -127,7 +150,7 @@ def add_node_currents(
     cdef const double[::1] weights = rows.weights
     cdef bint weighted = weights.shape[0] > 0
     cdef Py_ssize_t chunk, i, j, e, n = x.shape[0], k = x.shape[1]
-    cdef double total
+    cdef double total, lost
     with nogil:
         for chunk in range(first, last):
             for i in range(chunk * CHUNK, min((chunk + 1) * CHUNK, n)):
@@ -136,10 +159,10 @@ def add_node_currents(
                 for j in range(k):
                     if ends[j, 0] == i or ends[j, 1] == i:
                         continue
-                    total = 0.0
+                    total = lost = 0.0
                     for e in range(offsets[i], offsets[i + 1]):
-                        total += (weights[e] if weighted else 1.0) * fabs(x[i, j] - x[columns[e], j])
-                    currents[i] += total
+                        add_exactly((weights[e] if weighted else 1.0) * fabs(x[i, j] - x[columns[e], j]), &total, &lost)
+                    currents[i] += total + lost
             if is_poll_due(k * offsets[chunk * CHUNK], k * offsets[min((chunk + 1) * CHUNK, n)]):
                 poll_signals()
 

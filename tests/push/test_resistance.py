@@ -4,6 +4,7 @@ import math
 import re
 import tracemalloc
 import warnings
+from itertools import combinations
 
 import networkx as nx
 import numpy as np
@@ -12,6 +13,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from numpy.testing import assert_allclose
+from scipy.sparse import coo_array
 
 import nx_fastonl as fo
 from nx_fastonl.push import laplacian
@@ -122,6 +124,23 @@ class TestPairs:
         G = karate.copy()
         G.add_edge(4, 4, weight=1e6)
         assert fo.effective_resistance(G, [(4, 9)]) == pytest.approx(fo.effective_resistance(karate, [(4, 9)]))
+
+
+class TestHubs:
+    """Complete bipartite graphs: between two hubs with m leaves each, the resistance is 2 / m."""
+
+    @staticmethod
+    def hubs(n_hubs, m):
+        ends = np.repeat(np.arange(n_hubs), m), np.tile(np.arange(n_hubs, n_hubs + m), n_hubs)
+        upper = coo_array((np.ones(n_hubs * m), ends), shape=(n_hubs + m, n_hubs + m)).tocsr()
+        return upper + upper.T
+
+    @pytest.mark.parametrize(("n_hubs", "m"), [(2, 300_000), (4, 50_000)])
+    def test_rounding_errors_of_long_rows_are_certified(self, n_hubs, m):
+        pairs = list(combinations(range(n_hubs), 2))
+        found, info = fo.effective_resistance(self.hubs(n_hubs, m), pairs, tol=1e-12, full_output=True)
+        for value, error in zip(found, info.errors, strict=True):
+            assert abs(value - 2 / m) <= error <= 1e-12 * value
 
 
 def test_arrays_of_pairs(karate):
