@@ -37,6 +37,11 @@ MAX_STEPS = 50_000
 STEPS_PER_NODE = 4
 # Of the residual's square, per node and relative to the first one: what is left then is rounding errors.
 EXHAUSTED = 1e-30
+# Where potentials x are rounded, the sum of ``r**2 / pivot`` is at most this times that of ``pivot * x**2``: they are
+# rounded twice, and no eigenvalue of L, divided by the pivots, is above 2. What is not larger may be nothing else.
+POTENTIAL_ROUNDING = (2.0 * np.finfo(float).eps) ** 2
+# A column of such a small residual is given up once so many checks in a row have not halved its gap.
+STAGNANT_CHECKS = 3
 # Rounding errors of the sums of energies, as a fraction of these. However long rows are and however many there are, such
 # a sum is off by little more than the 64 terms are that compiled loops add one after another: by 1e-14.
 ENERGY_ROUNDING = 1e-13
@@ -267,7 +272,8 @@ class _Gradients:
     def __init__(self, laplacian: Laplacian, b: Float64s, threads: Threads) -> None:
         self.laplacian, self.rows, self.b = laplacian, laplacian.rows, b
         self.run, self.n_chunks = threads.run, threads.n_chunks
-        self.x, self.r = np.zeros_like(b), b.copy()
+        # Steps add to `moves`, and checks add these to the potentials: there, small ones would be rounded away.
+        self.x, self.moves, self.r = np.zeros_like(b), np.zeros_like(b), b.copy()
         self.rho = np.zeros(b.shape[1])
 
     def solve(self, enough: Enough) -> Potentials:
@@ -278,18 +284,20 @@ class _Gradients:
         most = min(MAX_STEPS, FIRST_CHECK + STEPS_PER_NODE * len(self.laplacian))
         n_steps, next_check = 0, FIRST_CHECK
         energies, gaps = self.bounds()
+        stagnation = _Stagnation(gaps)
         exhausted = EXHAUSTED * len(self.laplacian) * self.rho
         while active.any() and n_steps < most:
             self.run(_conjugate.update_directions, self.rows, self.r, p, betas)
             self.run(_conjugate.multiply, self.rows, p, q, sums)
             # What is left of a column that was solved may lie along the null vector, where steps have no end.
             alphas = _ratios(self.rho, sums.sum(axis=0), active & (self.rho > exhausted))
-            self.run(_conjugate.advance, self.rows, self.x, self.r, p, q, alphas, sums)
+            self.run(_conjugate.advance, self.rows, self.moves, self.r, p, q, alphas, sums)
             n_steps += 1
             before, self.rho = self.rho, sums.sum(axis=0)
             if n_steps in (next_check, most):
                 energies, gaps = self.bounds()
-                active &= ~enough(energies, gaps) & (self.rho > exhausted)
+                stagnant = stagnation.seen(gaps, self._is_rounding())
+                active &= ~enough(energies, gaps) & (self.rho > exhausted) & ~stagnant
                 next_check += max(NEXT_CHECK, n_steps // 8)
             betas = _ratios(self.rho, before, active)
         return Potentials(self.x, energies, gaps, self.scales(), n_steps)
@@ -300,6 +308,8 @@ class _Gradients:
         L maps constants to 0, so rounding errors may move potentials and residuals by any constant. It is taken out:
         of a large constant, products with b would keep few digits.
         """
+        self.x += self.moves
+        self.moves.fill(0.0)
         self.x -= self.x[0].copy()
         sums = np.empty((self.n_chunks, 5, self.b.shape[1]))
         self.run(_conjugate.residual_and_energy, self.rows, self.b, self.x, self.r, sums)
@@ -310,10 +320,32 @@ class _Gradients:
         self.r -= np.outer(pivots, self.r.sum(axis=0) / pivots.sum())
         return energies, gaps
 
+    def _is_rounding(self) -> NDArray[np.bool_]:
+        """Of which columns the residual may be nothing but rounding errors of the potentials."""
+        floor: Float64s = POTENTIAL_ROUNDING * np.einsum("i,ij,ij->j", self.rows.pivots, self.x, self.x)
+        return self.rho <= floor
+
     def scales(self) -> Float64s:
         """The magnitudes of what the energies are sums of."""
         scales: Float64s = np.abs(self.b * self.x).sum(axis=0)
         return scales
+
+
+class _Stagnation:
+    """Which columns do not get better, check after check."""
+
+    def __init__(self, gaps: Float64s) -> None:
+        self._gaps, self._checks = gaps, np.zeros(len(gaps), dtype=int)
+
+    def seen(self, gaps: Float64s, is_rounding: NDArray[np.bool_]) -> NDArray[np.bool_]:
+        """Which columns to give up, given at which of them rounding errors may be all that is left.
+
+        Others may take many steps until their gap falls: on a path, as many as it has nodes.
+        """
+        halved = gaps <= 0.5 * self._gaps
+        self._gaps = np.where(halved, gaps, self._gaps)
+        self._checks = np.where(halved | ~is_rounding, 0, self._checks + 1)
+        return self._checks >= STAGNANT_CHECKS
 
 
 def _column_sums(sums: Float64s) -> Float64s:

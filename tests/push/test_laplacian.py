@@ -139,6 +139,16 @@ class TestBounds:
         )
 
     @pytest.mark.usefixtures("iterating")
+    @pytest.mark.parametrize("G", [nx.cycle_graph(2_001), nx.grid_2d_graph(4, 1_000), nx.path_graph(2_000)], ids=str)
+    def test_ends_where_only_rounding_errors_are_left(self, G):
+        """Not before: these take as many steps as nodes stand one after another, and gaps fall at the end only."""
+        laplacian = laplacian_of(G)
+        n = len(G)
+        found = laplacian.potentials(laplacian.pair_sources(np.array([[0, n - 2], [n // 3, n // 2]])), never)
+        assert found.n_steps <= 2 * n
+        assert (found.gaps <= 1e-22 * found.energies).all()
+
+    @pytest.mark.usefixtures("iterating")
     def test_ends_where_nothing_is_enough(self):
         laplacian = laplacian_of(nx.barbell_graph(5, 3))
         found = laplacian.potentials(laplacian.pair_sources(np.array([[0, 12]])), never)

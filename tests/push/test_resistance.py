@@ -142,6 +142,12 @@ class TestHubs:
         for value, error in zip(found, info.errors, strict=True):
             assert abs(value - 2 / m) <= error <= 1e-12 * value
 
+    def test_what_is_out_of_reach_does_not_use_up_all_steps(self):
+        graph = self.hubs(4, 20_000)
+        _, info = fo.effective_resistance(graph, list(combinations(range(4), 2)), tol=1e-12, full_output=True)
+        n_steps = info.operations / graph.nnz
+        assert n_steps <= 9 * 100
+
 
 def test_arrays_of_pairs(karate):
     pairs = [(0, 33), (1, 2), (5, 5)]
