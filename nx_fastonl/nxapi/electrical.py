@@ -35,13 +35,18 @@ _Graph = LiveGraph | CSRGraph
 # The relative error that resistances are asked for with. Where they are not from a dense inverse of similar weights,
 # MAX_ERROR_PER_TOL times as much is certified.
 TOLERANCE = 1e-12
-# The largest error of a current, where 1 flows in all.
+# The error of a current that steps go on to, where 1 flows in all; and the largest one that is accepted, where rounding
+# errors of the potentials end the steps before.
 CURRENT_TOLERANCE = 1e-11
+MAX_CURRENT_ERROR = 1e-9
 # Values that differ by no more than this fraction are equal, up to rounding errors.
 TIE = 1e-11
 # With fewer nodes, a dense inverse takes less time than a certificate, where weights are similar.
 MAX_DENSE_PAIR = 50
-INACCURATE = "weights differ so much that the accuracy cannot be reached"
+INACCURATE = (
+    "the accuracy cannot be reached: weights differ so much that rounding errors are too large, or it takes more steps "
+    "than are allowed"
+)
 
 
 def resistance_distance(
@@ -60,18 +65,16 @@ def resistance_distance(
             raise nx.NetworkXError(f"Node {name} is not in graph G.")
     graph = _conductances(G, weight) if invert_weight and weight is not None else _with_weights(G, weight)
     laplacian = Laplacian(connected_part(graph))
-    if nodeA is not None and nodeB is not None and len(graph) <= MAX_DENSE_PAIR and laplacian.has_similar_weights:
-        return float(_from_one(laplacian, graph.index(nodeA))[graph.index(nodeB)])
     if nodeA is not None and nodeB is not None:
+        if len(graph) <= MAX_DENSE_PAIR and laplacian.has_similar_weights:
+            return float(_from_one(laplacian, graph.index(nodeA))[graph.index(nodeB)])
         found = pair_resistances(laplacian, np.array([graph.rows_of([nodeA, nodeB])]), TOLERANCE)
         _check_accuracy(bool(found.errors[0] <= MAX_ERROR_PER_TOL * TOLERANCE * found.values[0]))
         return float(found.values[0])
     if nodeA is not None or nodeB is not None:
         start = graph.index(nodeB if nodeA is None else nodeA)
         return by_node(G, graph, _from_one(laplacian, start))
-    values = all_resistances(laplacian, TOLERANCE)
-    _check_accuracy(values is not None)
-    assert values is not None
+    values = _reached(all_resistances(laplacian, TOLERANCE))
     return dict(zip(_nodes(G, graph), (by_node(G, graph, row) for row in _tied(values)), strict=True))
 
 
@@ -84,9 +87,7 @@ def current_flow_closeness_centrality(
         tiny: dict[Any, float] = nx.current_flow_closeness_centrality(_as_networkx(G), backend="networkx")
         return tiny
     graph = _connected(G, weight)
-    sums = resistance_sums(Laplacian(connected_part(graph)), TOLERANCE)
-    _check_accuracy(sums is not None)
-    assert sums is not None
+    sums = _reached(resistance_sums(Laplacian(connected_part(graph)), TOLERANCE))
     return {node: 1.0 / value for node, value in by_node(G, graph, with_ties(sums, TIE)).items()}
 
 
@@ -143,11 +144,11 @@ def _currents(laplacian: Laplacian, pairs: NDArray[np.integer]) -> NDArray[np.fl
 
     With a gap T, they are off by at most ``sqrt(D T)`` at a node of degree D, as Cauchy and Schwarz say.
     """
-    wanted = CURRENT_TOLERANCE**2 / laplacian.graph.largest_degree
+    wanted, accepted = (error**2 / laplacian.graph.largest_degree for error in (CURRENT_TOLERANCE, MAX_CURRENT_ERROR))
     currents = np.zeros(len(laplacian))
     for block in blocks_of(len(pairs)):
         found = laplacian.potentials(laplacian.pair_sources(pairs[block]), lambda _, gaps: gaps <= wanted)
-        _check_accuracy(bool((found.gaps <= 1e4 * wanted).all()))
+        _check_accuracy(bool((found.gaps <= accepted).all()))
         with Threads(laplacian.rows.ends, None) as threads:
             threads.run(add_node_currents, laplacian.rows, found.x, laplacian.row_of[pairs[block]], currents)
     at_nodes = np.empty_like(currents)
@@ -156,9 +157,7 @@ def _currents(laplacian: Laplacian, pairs: NDArray[np.integer]) -> NDArray[np.fl
 
 
 def _from_one(laplacian: Laplacian, start: int) -> NDArray[np.float64]:
-    values = resistances_from(laplacian, start, TOLERANCE) if len(laplacian) > 1 else np.zeros(1)
-    _check_accuracy(values is not None)
-    assert values is not None
+    values = _reached(resistances_from(laplacian, start, TOLERANCE)) if len(laplacian) > 1 else np.zeros(1)
     values[start] = 0.0
     tied: NDArray[np.float64] = with_ties(np.maximum(values, 0.0), TIE)
     return tied
@@ -194,6 +193,13 @@ def _whole(graph: CSRGraph) -> CSRGraph:
 def _check_accuracy(reached: bool) -> None:
     if not reached:
         raise NotImplementedError(INACCURATE)
+
+
+def _reached(values: NDArray[np.float64] | None) -> NDArray[np.float64]:
+    """Values that are None if they cannot be had as accurate as they must be."""
+    if values is None:
+        raise NotImplementedError(INACCURATE)
+    return values
 
 
 def _conductances(G: _Graph, weight: str) -> CSRGraph:
