@@ -66,9 +66,8 @@ class PageRankInfo:
         An upper bound on the L1 distance to the exact vector, before `top_k` cut the result.
     top_k_proven : bool or None
         Whether the nodes returned are proven to be the k largest of the exact vector, among those that may be in the
-        answer; None without `top_k`. Without
-        `epsilon` and `tol`, their order is proven too, apart from nodes in one group of `tied`. See the notes of
-        `personalized_pagerank_local`.
+        answer; None without `top_k`. Without `epsilon` and `tol`, their order is proven too, apart from nodes in one
+        group of `tied`. See the notes of `personalized_pagerank_local`.
     tied : tuple of tuples of nodes
         Groups of nodes that are equal, or so close that double precision does not tell their order. The nodes of a
         group are in the order returned; the last group may go on with nodes that are not returned, in any order. Empty
