@@ -33,11 +33,14 @@ def update_directions(
 ):
     """The next directions: ``p = r / pivot + beta p``."""
     cdef const double[::1] shares = rows.shares
-    cdef Py_ssize_t i, j, k = p.shape[1]
+    cdef Py_ssize_t chunk, i, j, n = p.shape[0], k = p.shape[1]
     with nogil:
-        for i in range(first * CHUNK, min(last * CHUNK, p.shape[0])):
-            for j in range(k):
-                p[i, j] = r[i, j] * shares[i] + betas[j] * p[i, j]
+        for chunk in range(first, last):
+            for i in range(chunk * CHUNK, min((chunk + 1) * CHUNK, n)):
+                for j in range(k):
+                    p[i, j] = r[i, j] * shares[i] + betas[j] * p[i, j]
+            if is_poll_due(k * CHUNK * chunk, k * CHUNK * (chunk + 1)):
+                poll_signals()
 
 
 def multiply(
@@ -81,6 +84,8 @@ def advance(
                     x[i, j] += alphas[j] * p[i, j]
                     r[i, j] -= alphas[j] * q[i, j]
                     sums[chunk, j] += r[i, j] * r[i, j] * shares[i]
+            if is_poll_due(k * CHUNK * chunk, k * CHUNK * (chunk + 1)):
+                poll_signals()
 
 
 def residual_and_energy(
@@ -184,4 +189,6 @@ def tree_energy(
             for j in range(k):
                 out[j] += flows[u, j] * flows[u, j] * resistances[place]
                 flows[parent, j] += flows[u, j]
+            if is_poll_due(k * place, k * (place + 1)):
+                poll_signals()
     return energies
