@@ -114,6 +114,12 @@ class RowGraph(ABC):
     def neighbor_counts(self, rows: Any) -> NDArray[np.int64]:
         """The number of neighbours of the nodes in these rows."""
 
+    def in_counts(self, rows: Any) -> NDArray[np.integer]:
+        """How many nodes have an edge to each of these rows; or more, where that is not known."""
+        if self.is_directed():
+            return np.full(np.shape(rows), min(self.number_of_nodes(), self.n_entries))
+        return self.neighbor_counts(rows)
+
     @abstractmethod
     def node_rows(self) -> Sequence[int]:
         """The rows of all nodes, in the order of the nodes."""

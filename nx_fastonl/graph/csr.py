@@ -839,6 +839,15 @@ class CSRGraph(RowGraph):
         return GraphView(self.indptr[:-1], self.indptr[1:], self.indices, self.weights, self.degrees)
 
     @cached_property
+    def _in_counts(self) -> NDArray[np.int32]:
+        counts = np.bincount(self.indices, minlength=len(self)) if self._directed else np.diff(self.indptr)
+        return counts.astype(np.int32)
+
+    def in_counts(self, rows: Any) -> NDArray[np.int32]:
+        counts: NDArray[np.int32] = self._in_counts[rows]
+        return counts
+
+    @cached_property
     def largest_degree(self) -> float:
         """The largest weighted degree."""
         return float(self.degrees.max())

@@ -11,20 +11,12 @@ import numpy as np
 
 from nx_fastonl._lib.signals cimport is_poll_due, poll_signals
 from nx_fastonl._lib.typedefs cimport node_t, offset_t
-from nx_fastonl.push._pulled cimport CHUNK, LANES, PulledRows, pull_lanes
+from nx_fastonl.push._pulled cimport CHUNK, LANES, PulledRows, add_exactly, pull_lanes
 
 cdef enum:
     # Terms that are added one after another, before `add_exactly` adds their sum: equal terms round in one direction,
     # so of m of them, the sum would be off by up to m units of rounding.
-    TERMS = 64
-
-
-cdef inline void add_exactly(double term, double* total, double* lost) noexcept nogil:
-    """Add a term to a total, and what rounding takes from the total to `lost`: Knuth's sum of two numbers."""
-    cdef double before = total[0], added
-    total[0] = before + term
-    added = total[0] - before
-    lost[0] += (before - (total[0] - added)) + (term - added)
+    LONG = 64
 
 
 def update_directions(
@@ -122,7 +114,7 @@ def residual_and_energy(
                         row_flow[j] = flow_lost[j] = 0.0
                     stop = offsets[i]
                     while stop < offsets[i + 1]:
-                        start, stop = stop, min(stop + TERMS, offsets[i + 1])
+                        start, stop = stop, min(stop + LONG, offsets[i + 1])
                         for j in range(count):
                             flow[j] = energy[j] = 0.0
                         for e in range(start, stop):

@@ -9,6 +9,7 @@ from nx_fastonl.push._system cimport SystemView
 cdef enum:
     # Rows in a chunk. Threads divide chunks, so a graph of a few thousand nodes has enough of them for two threads.
     CHUNK = 4096
+    TERMS = 16  # what `pulled_exactly` adds without caring for rounding errors
     LANES = 8  # columns that are walked together: a loop of known length, which stays in registers
 
 
@@ -48,6 +49,27 @@ cdef inline floating pulled(
         if e < stop:
             even += x[columns[e]]
     return even + odd
+
+
+cdef inline void add_exactly(double term, double* total, double* lost) noexcept nogil:
+    """Add a term to a total, and what rounding takes from the total to `lost`: Knuth's sum of two numbers."""
+    cdef double before = total[0], added
+    total[0] = before + term
+    added = total[0] - before
+    lost[0] += (before - (total[0] - added)) + (term - added)
+
+
+cdef inline double pulled_exactly(
+    const node_t[::1] columns, const double[::1] weights, const double[::1] x, Py_ssize_t e, Py_ssize_t stop
+) noexcept nogil:
+    """`pulled`, but long rows lose no more than `TERMS` terms do."""
+    cdef double total = 0.0, lost = 0.0
+    if stop - e <= TERMS:
+        return pulled(columns, weights, x, e, stop)
+    while e < stop:
+        add_exactly(pulled(columns, weights, x, e, min(e + TERMS, stop)), &total, &lost)
+        e += TERMS
+    return total + lost
 
 
 cdef inline void pull_lanes(

@@ -41,4 +41,6 @@ def pagerank_rows(
     plan: RowPlan,
     damping: float,
     rounding: float,
+    counts: NDArray[np.int32],
+    tol: float = ...,
 ) -> int: ...

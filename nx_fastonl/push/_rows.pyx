@@ -1,7 +1,8 @@
 """Rows of a sparse matrix, each from one push: many of them without a step of Python between."""
 
 cimport cython
-from libc.math cimport fabs
+from libc.float cimport DBL_EPSILON
+from libc.math cimport INFINITY, fabs
 from libc.stdint cimport INT64_MAX, int64_t
 from libc.string cimport memset
 
@@ -16,9 +17,12 @@ from nx_fastonl.push._workspace cimport Workspace, clear
 
 _ALL = NodeFilter()
 
+# As in pagerank.py.
+cdef double NEIGHBOUR_ROUNDING = 0.5 * DBL_EPSILON
 # Rows with fewer columns are sorted by insertion. In longer ones, this many bits are sorted at a time.
 cdef Py_ssize_t SHORT_ROW = 48
 cdef enum:
+    FEW_NEIGHBOURS = 8
     BITS = 8
     BUCKETS = 1 << BITS
     NODE_BITS = 8 * sizeof(node_t)
@@ -249,11 +253,12 @@ cdef int pack_row(
 
 def pagerank_rows(
     SystemView system, Workspace work, RowBlock block, const node_t[::1] sources, RowPlan plan, double damping,
-    double rounding,
+    double rounding, const node_t[::1] counts, double tol=INFINITY,
 ):
     """Add the PageRank vector of each source to the block, and a bound on its L1 error; return how many were added.
 
-    They are fewer than the sources if the push of the next one has walked as many edges as it may.
+    They are fewer than the sources if the push of the next one has walked as many edges as it may, or if rounding errors
+    have left an error above `tol`. `counts` says from how many nodes each node has edges: the more, the more errors.
 
     Walks that end in dead ends begin again at the source. Of walks that die there, the fraction `leak` is lost. So the
     vector is that of these walks, divided by 1 - leak.
@@ -261,26 +266,30 @@ def pagerank_rows(
     cdef Py_ssize_t i, n_pushed, made = 0
     cdef int64_t operations = 0
     cdef node_t u
-    cdef double mass, leak, scale
+    cdef double mass, leak, scale, at_hubs, error
     block.check_room(sources.shape[0])
     with nogil:
         while made < sources.shape[0] and push_row(system, work, plan, sources[made], &operations):
             n_pushed = gather_pushed(work, &mass)
-            leak = 0.0
+            leak = at_hubs = 0.0
             for i in range(n_pushed):
                 u = work.queue[i]
                 # No value is negative. What over-relaxation leaves below zero is wrong, and the error without it smaller.
                 work.estimate[u] = max(
                     (1.0 - damping) * pivot_of(system, u, system.stops[u] - system.starts[u]) * work.estimate[u], 0.0,
                 )
+                at_hubs += max(counts[u] - FEW_NEIGHBOURS, 0) * work.estimate[u]
                 if system.stops[u] == system.starts[u]:
                     leak += work.estimate[u]
             scale = 1.0 / (1.0 - damping / (1.0 - damping) * leak)
+            error = scale * (mass + NEIGHBOUR_ROUNDING * at_hubs / (1.0 - damping)) + rounding
+            if error > tol:
+                break
             if scale != 1.0:
                 for i in range(n_pushed):
                     work.estimate[work.queue[i]] *= scale
             n_pushed = keep_allowed(system, work, plan.allowed, sources[made], n_pushed)
-            pack_row(block, work, n_pushed, plan.top_k, scale * mass + rounding)
+            pack_row(block, work, n_pushed, plan.top_k, error)
             made += 1
         clear(work)
     return made

@@ -9,7 +9,7 @@ from libc.math cimport fabs
 
 from nx_fastonl._lib.signals cimport EDGES_PER_POLL, is_poll_due, poll_or_cancel, poll_signals
 from nx_fastonl._lib.typedefs cimport node_t, offset_t
-from nx_fastonl.push._pulled cimport CHUNK, LANES, PulledRows, pull_lanes, pulled
+from nx_fastonl.push._pulled cimport CHUNK, LANES, PulledRows, pull_lanes, pulled, pulled_exactly
 
 
 def steps(
@@ -76,7 +76,7 @@ def residual(
     PulledRows rows, const double[::1] b, const double[::1] x, double[::1] out, double[::1] sums,
     Py_ssize_t first, Py_ssize_t last,
 ):
-    """Write ``b - H x``, and the sum of its magnitudes for each chunk."""
+    """Write ``b - H x``, right to the last digits however long rows are; the sum of its magnitudes for each chunk."""
     cdef const offset_t[::1] offsets = rows.offsets
     cdef const node_t[::1] columns = rows.columns
     cdef const double[::1] weights = rows.weights
@@ -87,7 +87,7 @@ def residual(
         for chunk in range(first, last):
             total = 0.0
             for i in range(chunk * CHUNK, min((chunk + 1) * CHUNK, n)):
-                out[i] = b[i] + pulled(columns, weights, x, offsets[i], offsets[i + 1]) - x[i] * pivots[i]
+                out[i] = b[i] + pulled_exactly(columns, weights, x, offsets[i], offsets[i + 1]) - x[i] * pivots[i]
                 total += fabs(out[i])
             sums[chunk] = total
             if is_poll_due(offsets[chunk * CHUNK], offsets[min((chunk + 1) * CHUNK, n)]):

@@ -35,6 +35,7 @@ class PushResult:
     epochs: int
     decay: float
     converged: bool
+    pulled: bool = False  # all rows at once
 
     def pushed(self) -> tuple[NDArray[np.int32], NDArray[np.float64]]:
         """The nodes that were pushed, often many fewer than were touched, and their estimates."""

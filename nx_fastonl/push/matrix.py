@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import os
 from collections.abc import Hashable, Iterable
 from typing import TYPE_CHECKING, Any, ClassVar, overload
@@ -107,10 +108,11 @@ class PageRankRows(PushedRows):
         del with_errors  # they cost nothing
         block, plan = self.room(len(sources)), self.plan(cancelled)
         rounding = L1_ROUNDING / (1.0 - self.alpha)
+        counts, tol = self.graph.in_counts(slice(None)), math.inf if self.tol is None else self.tol
         while block.n_rows < len(sources):
             rest = sources[block.n_rows :]
             with self.workspace() as work:
-                pagerank_rows(self.system.view, work, block, rest, plan, self.alpha, rounding)
+                pagerank_rows(self.system.view, work, block, rest, plan, self.alpha, rounding, counts, tol)
             if block.n_rows < len(sources):
                 self._add_whole(block, int(sources[block.n_rows]), cancelled)
         return Block(*block.arrays())
@@ -232,7 +234,8 @@ def ppr_matrix(
         ``joblib.parallel_config``, the number of tasks at once, by default what that says.
     tol : float, optional
         Push until the L1 error of each row, before `top_k` cuts it and nodes are left out, is certainly at most `tol`;
-        `epsilon` is then ignored.
+        `epsilon` is then ignored. In a directed graph, rounding errors at nodes with edges from very many others may
+        exceed a small `tol`; `SavedMatrix.error` counts them.
     candidates : collection of nodes, optional
         Only these nodes may have values in the rows, by default all. Columns stay those of all nodes, and values do not
         depend on the candidates.

@@ -52,8 +52,12 @@ FIRST_EPSILON = 1e-6
 GLOBAL_TOLERANCE = 1e-6
 # With more nodes, `repr` counts those that are tied.
 MAX_TIED_SHOWN = 20
-# Rounding adds up to this, divided by the probability to stop, to the L1 error of a vector.
+# Rounding adds up to this, divided by the probability to stop, to the L1 error of a vector. It includes sums over so
+# many neighbours. Where nodes were pushed, each further neighbour of a node adds up to half a unit of rounding of what
+# has reached the node, as equal terms round in one direction.
 L1_ROUNDING = 1e-15
+FEW_NEIGHBOURS = 8
+NEIGHBOUR_ROUNDING = 0.5 * float(np.finfo(float).eps)
 
 
 @dataclass(frozen=True)
@@ -236,7 +240,8 @@ def personalized_pagerank_local(
         ends, though the work grows as ``1 / (1 - alpha)``. With a limit, nodes are always pushed, on one thread.
     tol : float, optional
         Push until the L1 error is certainly at most `tol`; `epsilon` is then ignored. It may not be below
-        ``2e-15 / (1 - alpha)``, where rounding errors begin.
+        ``2e-15 / (1 - alpha)``, where rounding errors begin. In a directed graph, or with `max_iter`, rounding errors
+        at nodes with edges from very many others may exceed a small `tol`: ``info.l1_error`` counts them.
     nstart : dict or array of float, optional
         A guess of the answer, ``{node: value}`` or in the order of ``list(G)``. The push then starts from the guess
         instead of from zero, and pushes only what the guess lacks. The answer differs within its error. A guess takes
@@ -463,7 +468,7 @@ def pagerank_vector(
         kept = 1.0 / (1.0 + damping / (1.0 - damping) * float(start[graph.degrees == 0.0].sum()))
         guess = kept * start / ((1.0 - damping) * system.pivots(np.arange(len(graph))))
 
-    def push(vector: SparseVector) -> PushResult:
+    def push(vector: SparseVector, pull: bool) -> PushResult:
         result = push_or_pull(
             system,
             *vector,
@@ -472,6 +477,7 @@ def pagerank_vector(
             max_epochs=max_iter,
             guess=guess,
             keep_ties=keep_ties,
+            pull=pull,
             n_jobs=n_jobs,
             cancelled=cancelled,
         )
@@ -479,29 +485,57 @@ def pagerank_vector(
             raise nx.PowerIterationFailedConvergence(max_iter)
         return result
 
-    def walk(vector: SparseVector) -> tuple[PushResult, NDArray[np.int32], NDArray[np.float64], float]:
-        result = push(vector)
+    def walk(vector: SparseVector, pull: bool) -> Walk:
+        result = push(vector, pull)
         nodes, estimate = result.pushed()
         # No value is negative. What a guess or a pull has below zero is wrong, and the error without it is smaller.
         values = np.maximum((1.0 - damping) * system.pivots(nodes) * estimate, 0.0)
-        if not graph.has_dead_ends:
-            return result, nodes, values, 0.0
-        leak = damping / (1.0 - damping) * float(values[graph.degrees[nodes] == 0.0].sum())
-        return result, nodes, values, leak
+        dead = float(values[graph.degrees[nodes] == 0.0].sum()) if graph.has_dead_ends else 0.0
+        error = result.residual_mass + _rounding_at_hubs(graph, result, nodes, values) / (1.0 - damping)
+        return Walk(result, nodes, values, damping / (1.0 - damping) * dead, error)
 
-    result, nodes, values, leak = walk(seeds)
-    if jumps is None or leak == 0.0:
-        scale = 1.0 / (1.0 - leak)
-        return PageRankVector(nodes, scale * values, scale * result.residual_mass + rounding, [(scale, result)])
-    again, nodes_again, values_again, leak_again = walk(jumps)
-    kappa = leak / (1.0 - leak_again)
-    union, position = np.unique(np.concatenate([nodes, nodes_again]), return_inverse=True)
-    return PageRankVector(
-        union,
-        np.bincount(position, np.concatenate([values, kappa * values_again])).astype(np.float64),
-        result.residual_mass + kappa * again.residual_mass + rounding,
-        [(1.0, result), (kappa, again)],
-    )
+    def vector(pull: bool) -> PageRankVector:
+        first = walk(seeds, pull)
+        if jumps is None or first.leak == 0.0:
+            scale = 1.0 / (1.0 - first.leak)
+            error = scale * first.error + rounding
+            return PageRankVector(first.nodes, scale * first.values, error, [(scale, first.result)])
+        second = walk(jumps, pull)
+        kappa = first.leak / (1.0 - second.leak)
+        union, position = np.unique(np.concatenate([first.nodes, second.nodes]), return_inverse=True)
+        return PageRankVector(
+            union,
+            np.bincount(position, np.concatenate([first.values, kappa * second.values])).astype(np.float64),
+            first.error + kappa * second.error + rounding,
+            [(1.0, first.result), (kappa, second.result)],
+        )
+
+    found = vector(pull=False)
+    if tol is None or mass_tolerance is None or found.l1_error <= tol:
+        return found
+    if max_iter is None and not graph.is_directed():
+        return vector(pull=True)  # which has no rounding errors at hubs
+    mass_tolerance = max(mass_tolerance - 2.0 * (found.l1_error - tol), 0.5 * mass_tolerance)
+    return vector(pull=False)
+
+
+class Walk(NamedTuple):
+    """What was pushed from one source: values, what they lose in dead ends, and their L1 error."""
+
+    result: PushResult
+    nodes: NDArray[np.int32]
+    values: NDArray[np.float64]
+    leak: float
+    error: float
+
+
+def _rounding_at_hubs(
+    graph: RowGraph, result: PushResult, nodes: NDArray[np.int32], values: NDArray[np.float64]
+) -> float:
+    """What sums over many neighbours add to the L1 error, times the probability to stop."""
+    if result.pulled and not graph.is_directed():
+        return 0.0
+    return NEIGHBOUR_ROUNDING * float(np.maximum(graph.in_counts(nodes) - FEW_NEIGHBOURS, 0) @ values)
 
 
 def check_tolerance(graph: RowGraph, damping: float, tol: float) -> float:

@@ -41,12 +41,14 @@ def push_or_pull(
     max_epochs: int | None = None,
     guess: NDArray[np.float64] | None = None,
     keep_ties: bool = False,
+    pull: bool = False,
     n_jobs: int | None = None,
     cancelled: NDArray[np.uint8] = NEVER_CANCELLED,
 ) -> PushResult:
     """`local_push`; but where a vector has to reach a tolerance, and covers the graph, all rows pull at once.
 
-    With `keep_ties`, the vector counts as one that covers the graph, and nodes that are alike have the same value.
+    With `pull`, the vector counts as one that covers the graph. So it does with `keep_ties`, and nodes that are alike
+    then have the same value.
     Pulling begins with the guess, which is over all nodes. Where nothing is pulled, what the guess lacks is pushed.
     `max_epochs` counts passes of a push, so with it nothing is pulled. If rounding errors keep pulled rows above the
     tolerance, they are pushed after all, and ties are not kept.
@@ -70,7 +72,7 @@ def push_or_pull(
             return push(sources, masses)
         return _push_rest(system, dense_vector(graph, sources, masses), guess, push, mass_tolerance)
     walked = NOTHING_WALKED
-    if not (keep_ties or guess is not None or cover(graph, sources)):
+    if not (keep_ties or pull or guess is not None or cover(graph, sources)):
         walked = push(sources, masses, edges_before_pulling(system, mass_tolerance))
         if walked.converged:
             return walked
@@ -98,6 +100,7 @@ def push_or_pull(
         walked.epochs + passes,
         decay=0.0,
         converged=True,
+        pulled=True,
     )
 
 

@@ -322,3 +322,45 @@ class TestPprMatrix:
     def test_bad_arguments(self, karate, arguments, error, message):
         with pytest.raises(error, match=message):
             fo.ppr_matrix(karate, **{"sources": [0], **arguments})
+
+
+class TestHubs:
+    """At the centre of a star, as many equal terms are added as there are leaves, and round in one direction."""
+
+    N_LEAVES = 100_000
+
+    def star(self):
+        leaves = np.arange(1, self.N_LEAVES + 1, dtype=np.int32)
+        indptr = np.concatenate([[0], self.N_LEAVES + np.arange(self.N_LEAVES + 1)])
+        return indptr, np.concatenate([leaves, np.zeros(self.N_LEAVES, dtype=np.int32)])
+
+    def exact(self, alpha):
+        """The PageRank of a leaf: ``centre == alpha * (1 - centre)``, and each leaf gets its part."""
+        centre = alpha / (1.0 + alpha)
+        expected = np.full(self.N_LEAVES + 1, alpha * centre / self.N_LEAVES)
+        expected[0], expected[1] = centre, expected[1] + 1.0 - alpha
+        return expected
+
+    @pytest.mark.parametrize("alpha", [0.3, 0.85])
+    @pytest.mark.parametrize("tol", [1e-13, 1e-12, 1e-9])
+    def test_errors_are_certified(self, tol, alpha):
+        graph = fo.CSRGraph(*self.star())
+        values, info = fo.personalized_pagerank_local(
+            graph, alpha, 1, tol=tol, as_array=True, full_output=True
+        )
+        assert np.abs(values - self.exact(alpha)).sum() <= info.l1_error <= tol
+
+    @pytest.mark.parametrize("alpha", [0.3, 0.85])
+    def test_errors_of_rows_are_certified(self, tmp_path, alpha):
+        rows = fo.ppr_matrix(fo.CSRGraph(*self.star()), [1], alpha, tol=1e-13, out=tmp_path / "rows")
+        error = np.abs(rows[:].toarray()[0] - self.exact(alpha)).sum()
+        assert error <= rows.error(1) <= 1e-13
+
+    @pytest.mark.parametrize("max_iter", [None, 1_000])
+    def test_a_directed_graph_counts_them(self, max_iter):
+        """Its errors may exceed `tol`, and say so."""
+        graph = fo.CSRGraph(*self.star(), directed=True)
+        values, info = fo.personalized_pagerank_local(
+            graph, 0.85, 1, max_iter, 1e-13, as_array=True, full_output=True
+        )
+        assert np.abs(values - self.exact(0.85)).sum() <= info.l1_error <= 1e-9

@@ -183,7 +183,8 @@ def test_room_that_is_just_enough_and_room_that_is_not(karate, missing):
     block = _rows.RowBlock(2, len(expected.values) - missing)
     with rows.workspace() as workspace:
         sources = np.array([0, 1], dtype=np.int32)
-        _rows.pagerank_rows(rows.system.view, workspace, block, sources, rows.plan(RUNNING), 0.85, 0.0)
+        counts = rows.graph.in_counts(slice(None))
+        _rows.pagerank_rows(rows.system.view, workspace, block, sources, rows.plan(RUNNING), 0.85, 0.0, counts)
     for found, right in zip(block.arrays()[:3], expected, strict=False):
         assert found.tolist() == right.tolist()
 
