@@ -114,11 +114,17 @@ class RowGraph(ABC):
     def neighbor_counts(self, rows: Any) -> NDArray[np.int64]:
         """The number of neighbours of the nodes in these rows."""
 
-    def in_counts(self, rows: Any) -> NDArray[np.integer]:
-        """How many nodes have an edge to each of these rows; or more, where that is not known."""
-        if self.is_directed():
-            return np.full(np.shape(rows), min(self.number_of_nodes(), self.n_entries))
-        return self.neighbor_counts(rows)
+    def _in_counts(self, rows: Any) -> NDArray[np.integer]:
+        """How many nodes have an edge to each of these rows; or more, where that is not known.
+
+        In a directed graph, the first call may look at all edges.
+        """
+        return np.full(np.shape(rows), self._most_in_counts) if self.is_directed() else self.neighbor_counts(rows)
+
+    @property
+    def _most_in_counts(self) -> int:
+        """No node has edges from more nodes."""
+        return min(self.number_of_nodes(), self.n_entries)
 
     @abstractmethod
     def node_rows(self) -> Sequence[int]:

@@ -838,14 +838,12 @@ class CSRGraph(RowGraph):
         """What compiled loops see of the graph: its arrays, shared."""
         return GraphView(self.indptr[:-1], self.indptr[1:], self.indices, self.weights, self.degrees)
 
-    @cached_property
-    def _in_counts(self) -> NDArray[np.int32]:
-        counts = np.bincount(self.indices, minlength=len(self)) if self._directed else np.diff(self.indptr)
-        return counts.astype(np.int32)
+    def _in_counts(self, rows: Any) -> NDArray[np.integer]:
+        return self._counts_in[rows] if self._directed else self.neighbor_counts(rows)
 
-    def in_counts(self, rows: Any) -> NDArray[np.int32]:
-        counts: NDArray[np.int32] = self._in_counts[rows]
-        return counts
+    @cached_property
+    def _counts_in(self) -> NDArray[np.int32]:
+        return np.bincount(self.indices, minlength=len(self)).astype(np.int32)
 
     @cached_property
     def largest_degree(self) -> float:

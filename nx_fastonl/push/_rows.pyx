@@ -258,7 +258,8 @@ def pagerank_rows(
     """Add the PageRank vector of each source to the block, and a bound on its L1 error; return how many were added.
 
     They are fewer than the sources if the push of the next one has walked as many edges as it may, or if rounding errors
-    have left an error above `tol`. `counts` says from how many nodes each node has edges: the more, the more errors.
+    have left an error above `tol`. `counts` says from how many nodes each node has edges: the more, the more errors. If
+    it is empty, they are as many as the edges of its row.
 
     Walks that end in dead ends begin again at the source. Of walks that die there, the fraction `leak` is lost. So the
     vector is that of these walks, divided by 1 - leak.
@@ -267,6 +268,7 @@ def pagerank_rows(
     cdef int64_t operations = 0
     cdef node_t u
     cdef double mass, leak, scale, at_hubs, error
+    cdef Py_ssize_t row_length, count
     block.check_room(sources.shape[0])
     with nogil:
         while made < sources.shape[0] and push_row(system, work, plan, sources[made], &operations):
@@ -274,12 +276,14 @@ def pagerank_rows(
             leak = at_hubs = 0.0
             for i in range(n_pushed):
                 u = work.queue[i]
+                row_length = system.stops[u] - system.starts[u]
                 # No value is negative. What over-relaxation leaves below zero is wrong, and the error without it smaller.
                 work.estimate[u] = max(
-                    (1.0 - damping) * pivot_of(system, u, system.stops[u] - system.starts[u]) * work.estimate[u], 0.0,
+                    (1.0 - damping) * pivot_of(system, u, row_length) * work.estimate[u], 0.0,
                 )
-                at_hubs += max(counts[u] - FEW_NEIGHBOURS, 0) * work.estimate[u]
-                if system.stops[u] == system.starts[u]:
+                count = counts[u] if counts.shape[0] > 0 else row_length
+                at_hubs += max(count - FEW_NEIGHBOURS, 0) * work.estimate[u]
+                if row_length == 0:
                     leak += work.estimate[u]
             scale = 1.0 / (1.0 - damping / (1.0 - damping) * leak)
             error = scale * (mass + NEIGHBOUR_ROUNDING * at_hubs / (1.0 - damping)) + rounding

@@ -42,8 +42,8 @@ EXHAUSTED = 1e-30
 POTENTIAL_ROUNDING = (2.0 * np.finfo(float).eps) ** 2
 # A column of such a small residual is given up once so many checks in a row have not halved its gap.
 STAGNANT_CHECKS = 3
-# Rounding errors of the sums of energies, as a fraction of these. However long rows are and however many there are, such
-# a sum is off by little more than the 64 terms are that compiled loops add one after another: by 1e-14.
+# Rounding errors of the sums of energies, as a fraction of these. However long rows are and however many there are,
+# such a sum is off by little more than the 64 terms are that compiled loops add one after another: by 1e-14.
 ENERGY_ROUNDING = 1e-13
 # With no more nodes, a dense factor takes less time than conjugate gradients for a few sources; and, with no more than
 # the second number, for a source of each node.

@@ -19,7 +19,15 @@ from nx_fastonl.graph.csr import CSRGraph
 from nx_fastonl.nxapi.dispatch import dispatchable
 from nx_fastonl.push._rows import RowBlock, pagerank_rows
 from nx_fastonl.push.candidates import Candidates, checked_candidates
-from nx_fastonl.push.pagerank import FIRST_EPSILON, L1_ROUNDING, check_tolerance, default_epsilon, pagerank_vector
+from nx_fastonl.push.pagerank import (
+    FIRST_EPSILON,
+    L1_ROUNDING,
+    NEGLIGIBLE,
+    NEIGHBOUR_ROUNDING,
+    check_tolerance,
+    default_epsilon,
+    pagerank_vector,
+)
 from nx_fastonl.push.rows import PushedRows
 from nx_fastonl.push.rule import cover, edges_before_pulling
 from nx_fastonl.push.system import LinearSystem
@@ -30,6 +38,7 @@ if TYPE_CHECKING:
 __all__ = ["PageRankRows", "plan_rows", "ppr_matrix"]
 
 ONE = np.ones(1)
+NOT_COUNTED = np.empty(0, dtype=np.int32)
 
 
 class PageRankRows(PushedRows):
@@ -107,8 +116,8 @@ class PageRankRows(PushedRows):
     def _block(self, sources: NDArray[np.int32], cancelled: NDArray[np.uint8], *, with_errors: bool) -> Block:
         del with_errors  # they cost nothing
         block, plan = self.room(len(sources)), self.plan(cancelled)
-        rounding = L1_ROUNDING / (1.0 - self.alpha)
-        counts, tol = self.graph.in_counts(slice(None)), math.inf if self.tol is None else self.tol
+        tol = math.inf if self.tol is None else self.tol
+        rounding, counts = self._rounding(tol)
         while block.n_rows < len(sources):
             rest = sources[block.n_rows :]
             with self.workspace() as work:
@@ -116,6 +125,16 @@ class PageRankRows(PushedRows):
             if block.n_rows < len(sources):
                 self._add_whole(block, int(sources[block.n_rows]), cancelled)
         return Block(*block.arrays())
+
+    def _rounding(self, tol: float) -> tuple[float, NDArray[np.int32]]:
+        """What rounding may add to the error of any row; and how many edges lead to each node, where that matters."""
+        rounding = L1_ROUNDING / (1.0 - self.alpha)
+        if not self.graph.is_directed():
+            return rounding, NOT_COUNTED
+        at_hubs = NEIGHBOUR_ROUNDING * self.graph._most_in_counts / (1.0 - self.alpha)
+        if at_hubs <= NEGLIGIBLE * tol:
+            return rounding + at_hubs, NOT_COUNTED
+        return rounding, self.graph._in_counts(slice(None)).astype(np.int32, copy=False)
 
     def _add_whole(self, block: RowBlock, u: int, cancelled: NDArray[np.uint8]) -> None:
         """Add the next row, which covers the graph."""

@@ -345,9 +345,7 @@ class TestHubs:
     @pytest.mark.parametrize("tol", [1e-13, 1e-12, 1e-9])
     def test_errors_are_certified(self, tol, alpha):
         graph = fo.CSRGraph(*self.star())
-        values, info = fo.personalized_pagerank_local(
-            graph, alpha, 1, tol=tol, as_array=True, full_output=True
-        )
+        values, info = fo.personalized_pagerank_local(graph, alpha, 1, tol=tol, as_array=True, full_output=True)
         assert np.abs(values - self.exact(alpha)).sum() <= info.l1_error <= tol
 
     @pytest.mark.parametrize("alpha", [0.3, 0.85])
@@ -360,7 +358,21 @@ class TestHubs:
     def test_a_directed_graph_counts_them(self, max_iter):
         """Its errors may exceed `tol`, and say so."""
         graph = fo.CSRGraph(*self.star(), directed=True)
-        values, info = fo.personalized_pagerank_local(
-            graph, 0.85, 1, max_iter, 1e-13, as_array=True, full_output=True
-        )
+        values, info = fo.personalized_pagerank_local(graph, 0.85, 1, max_iter, 1e-13, as_array=True, full_output=True)
         assert np.abs(values - self.exact(0.85)).sum() <= info.l1_error <= 1e-9
+
+    @pytest.mark.parametrize(("tol", "counted"), [(None, False), (1e-3, False), (1e-12, True)])
+    def test_all_edges_are_looked_at_only_where_it_matters(self, tol, counted, tmp_path):
+        for call in (
+            lambda graph: fo.personalized_pagerank_local(graph, 0.3, [1], tol=tol),
+            lambda graph: fo.ppr_matrix(graph, [1], 0.3, tol=tol, out=tmp_path / "rows"),
+        ):
+            graph = fo.CSRGraph(*self.star(), directed=True)
+            call(graph)
+            assert ("_counts_in" in vars(graph)) is counted
+
+    def test_errors_of_rows_of_a_directed_graph_are_certified(self, tmp_path):
+        graph = fo.CSRGraph(*self.star(), directed=True)
+        for tol in (1e-12, 1e-6):
+            rows = fo.ppr_matrix(graph, [1], 0.3, tol=tol, out=tmp_path / f"{tol}")
+            assert np.abs(rows[:].toarray()[0] - self.exact(0.3)).sum() <= rows.error(1) <= max(tol, 1e-11)
