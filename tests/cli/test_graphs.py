@@ -10,11 +10,11 @@ from nx_fastonl.graph.csr import CSRGraph
 @pytest.mark.parametrize(
     ("graph", "given", "node"),
     [
-        (CSRGraph.from_edges([0], [5]), "5", 5),
-        (CSRGraph.from_edges([0], [5]), 5, 5),
-        (CSRGraph.from_edges([0], [5]), "05", "05"),
-        (CSRGraph.from_edges([0], [5]), "6", 6),
-        (CSRGraph.from_edges([0], [5]), "2" * 5_000, "2" * 5_000),
+        (CSRGraph.from_edges([0], [5], n=6), "5", 5),
+        (CSRGraph.from_edges([0], [5], n=6), 5, 5),
+        (CSRGraph.from_edges([0], [5], n=6), "05", "05"),
+        (CSRGraph.from_edges([0], [5], n=6), "6", 6),
+        (CSRGraph.from_edges([0], [5], n=6), "2" * 5_000, "2" * 5_000),
         (CSRGraph.from_edges(["5"], ["x"]), 5, "5"),
         (CSRGraph.from_edges(["5"], ["x"]), "6", "6"),
         (CSRGraph.from_edges([0], [1], nodes=[7, "x"]), "7", 7),
