@@ -381,7 +381,7 @@ class NodeClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  # s
     def transduction_(self) -> NDArray[Any]:
         """The label of each node of `fit`: as it was given or, where it was not known, as it is predicted.
 
-        Computed at each access, of what `labeler_` has learned by then: keep the array if you read it in a loop.
+        Computed at each access, of what ``labeler_`` has learned by then: keep the array if you read it in a loop.
         """
         check_is_fitted(self)
         return self._labels_of_all()
