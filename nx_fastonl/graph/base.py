@@ -119,12 +119,7 @@ class RowGraph(ABC):
 
         In a directed graph, the first call may look at all edges.
         """
-        return np.full(np.shape(rows), self._most_in_counts) if self.is_directed() else self.neighbor_counts(rows)
-
-    @property
-    def _most_in_counts(self) -> int:
-        """No node has edges from more nodes."""
-        return min(self.number_of_nodes(), self.n_entries)
+        return np.full(np.shape(rows), self.number_of_nodes()) if self.is_directed() else self.neighbor_counts(rows)
 
     @abstractmethod
     def node_rows(self) -> Sequence[int]:

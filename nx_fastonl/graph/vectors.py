@@ -63,6 +63,8 @@ def unframed(values: Any, name: str) -> Any:
     An iterator may run the caller's code, so it is read before a graph is. A column of numbers without names stays a
     `Column`: what it means depends on the graph.
     """
+    if values is None:
+        return None
     if isinstance(values, Iterator):
         return list(values)
     if not is_frame(values):

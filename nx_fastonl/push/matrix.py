@@ -22,10 +22,9 @@ from nx_fastonl.push.candidates import Candidates, checked_candidates
 from nx_fastonl.push.pagerank import (
     FIRST_EPSILON,
     L1_ROUNDING,
-    NEGLIGIBLE,
-    NEIGHBOUR_ROUNDING,
     check_tolerance,
     default_epsilon,
+    hub_rounding,
     pagerank_vector,
 )
 from nx_fastonl.push.rows import PushedRows
@@ -131,8 +130,8 @@ class PageRankRows(PushedRows):
         rounding = L1_ROUNDING / (1.0 - self.alpha)
         if not self.graph.is_directed():
             return rounding, NOT_COUNTED
-        at_hubs = NEIGHBOUR_ROUNDING * self.graph._most_in_counts / (1.0 - self.alpha)
-        if at_hubs <= NEGLIGIBLE * tol:
+        at_hubs = hub_rounding(self.graph, self.alpha, tol)
+        if at_hubs is not None:
             return rounding + at_hubs, NOT_COUNTED
         return rounding, self.graph._in_counts(slice(None)).astype(np.int32, copy=False)
 

@@ -58,7 +58,7 @@ MAX_TIED_SHOWN = 20
 L1_ROUNDING = 1e-15
 FEW_NEIGHBOURS = 8
 NEIGHBOUR_ROUNDING = 0.5 * float(np.finfo(float).eps)
-# In a directed graph, neighbours are counted only where what rounding may add is more than this fraction of the error.
+# Neighbours are counted only where that could change the error by more than this fraction.
 NEGLIGIBLE = 1e-3
 
 
@@ -410,7 +410,7 @@ def personalized_pagerank_local(
                 return (top, _info_of_largest(graph, largest, alpha)) if full_output else top
 
             found = pagerank_vector(graph, seeds, jumps, alpha, epsilon, tol, max_iter, start=start, n_jobs=n_jobs)
-            found, proven = _without(found, allowed), None
+            found, proven = found if allowed.n_nodes == graph.number_of_nodes() else _without(found, allowed), None
             nodes, values = found.nodes, found.values
             if top_k is not None:
                 order = np.argsort(-values, kind="stable")[:top_k]
@@ -457,7 +457,8 @@ def pagerank_vector(
     leave an L1 error of at most |rho_p| + kappa |rho_q|, and 1 + kappa <= 1 / (1 - damping).
     """
     system = LinearSystem(graph, shift=0.0, slope=1.0 / damping)
-    rounding = L1_ROUNDING / (1.0 - damping)
+    at_hubs = hub_rounding(graph, damping, tol)
+    rounding = L1_ROUNDING / (1.0 - damping) + (at_hubs or 0.0)
     mass_tolerance = None
     if tol is not None:
         epsilon, mass_tolerance = FIRST_EPSILON, check_tolerance(graph, damping, tol)
@@ -493,7 +494,10 @@ def pagerank_vector(
         # No value is negative. What a guess or a pull has below zero is wrong, and the error without it is smaller.
         values = np.maximum((1.0 - damping) * system.pivots(nodes) * estimate, 0.0)
         dead = float(values[graph.degrees[nodes] == 0.0].sum()) if graph.has_dead_ends else 0.0
-        error = result.residual_mass + _rounding_at_hubs(graph, result, nodes, values) / (1.0 - damping)
+        error = result.residual_mass
+        if at_hubs is None:
+            negligible = NEGLIGIBLE * error if tol is None else 0.0
+            error += _counted_rounding(graph, result, nodes, values, negligible) / (1.0 - damping)
         return Walk(result, nodes, values, damping / (1.0 - damping) * dead, error)
 
     def vector(pull: bool) -> PageRankVector:
@@ -531,14 +535,25 @@ class Walk(NamedTuple):
     error: float
 
 
-def _rounding_at_hubs(
-    graph: RowGraph, result: PushResult, nodes: NDArray[np.int32], values: NDArray[np.float64]
+def hub_rounding(graph: RowGraph, damping: float, tol: float | None) -> float | None:
+    """What sums over many neighbours add to the L1 error of any vector, at most; None where it matters beside `tol`."""
+    if tol is None:
+        return None
+    most = NEIGHBOUR_ROUNDING * graph.number_of_nodes() / (1.0 - damping)
+    return most if most <= NEGLIGIBLE * tol else None
+
+
+def _counted_rounding(
+    graph: RowGraph, result: PushResult, nodes: NDArray[np.int32], values: NDArray[np.float64], negligible: float
 ) -> float:
-    """What sums over many neighbours add to the L1 error, times the probability to stop."""
+    """What sums over many neighbours add to the L1 error of a vector, times the probability to stop.
+
+    Neighbours are counted only if this can be more than `negligible`.
+    """
     if result.pulled and not graph.is_directed():
         return 0.0
-    most = NEIGHBOUR_ROUNDING * graph._most_in_counts * float(values.sum())
-    if graph.is_directed() and most <= NEGLIGIBLE * result.residual_mass:
+    most = NEIGHBOUR_ROUNDING * graph.number_of_nodes()  # values add up to 1
+    if most <= negligible:
         return most
     return NEIGHBOUR_ROUNDING * float(np.maximum(graph._in_counts(nodes) - FEW_NEIGHBOURS, 0) @ values)
 
@@ -548,7 +563,8 @@ def check_tolerance(graph: RowGraph, damping: float, tol: float) -> float:
     if tol < smallest_tolerance(damping):
         least = f"{smallest_tolerance(damping):.1g}"
         raise ValueError(f"tol must be at least {least}, where rounding errors begin, got {tol!r}")
-    return (tol - L1_ROUNDING / (1.0 - damping)) * (1.0 - damping if graph.has_dead_ends else 1.0)
+    rounding = L1_ROUNDING / (1.0 - damping) + (hub_rounding(graph, damping, tol) or 0.0)
+    return (tol - rounding) * (1.0 - damping if graph.has_dead_ends else 1.0)
 
 
 def smallest_tolerance(damping: float) -> float:
