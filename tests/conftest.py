@@ -56,6 +56,14 @@ def karate():
 
 
 @pytest.fixture
+def _no_collection():
+    """Python loses what is raised in a callback of the garbage collector, and hypothesis has one."""
+    gc.disable()
+    yield
+    gc.enable()
+
+
+@pytest.fixture
 def _no_note_on_the_cache():
     """NetworkX warns whenever it uses a converted graph again. Tests that do so on purpose silence it."""
     with nx.config(warnings_to_ignore={"cache"}):

@@ -806,6 +806,7 @@ def test_an_interrupt_while_opening_frees_the_lock_and_keeps_the_journal(path):
 
 
 @POSIX
+@pytest.mark.usefixtures("_no_collection")
 def test_signals_at_random_moments(path):
     """Real interrupts: whatever was raised, the journal knows what it has."""
     interrupted, expected, armed = 0, [], []

@@ -296,6 +296,7 @@ def test_ctrl_c_while_a_large_array_is_added():
 
 @pytest.mark.skipif(not hasattr(signal, "setitimer"), reason="this system has no such timers")
 @pytest.mark.parametrize("directed", [False, True])
+@pytest.mark.usefixtures("_no_collection")
 def test_interrupts_at_any_moment_leave_all_or_nothing(directed):
     """Of nodes, edges and times, whatever call they come in."""
 

@@ -388,6 +388,7 @@ def test_a_heavy_edge_leaves_no_rounding_errors(kernel, dtype):
 @pytest.mark.slow
 @pytest.mark.parametrize("method", ["fastonl", "adaptive"])
 @pytest.mark.skipif(not hasattr(signal, "setitimer"), reason="this system has no such timers")
+@pytest.mark.usefixtures("_no_collection")
 def test_an_interrupt_while_catching_up(method):
     """Whenever it comes, the next call goes on, and all is right then."""
 
