@@ -468,8 +468,8 @@ def _index_of(values: Any) -> Any:
 
 def _check_same_nodes(X: Any, y: Any) -> None:
     """Raise an error if y is a Series in whose index the nodes of X stand in another order."""
-    index, nodes = _index_of(y), list(X) if _is_graph(X) else _index_of(X)
-    if _are_reordered(index, nodes):
+    index = _index_of(y)
+    if index is not None and _are_reordered(index, list(X) if _is_graph(X) else _index_of(X)):
         raise ValueError(
             "y is a Series whose index has the nodes of X in another order: pass y.reindex(nodes), where nodes are "
             f"{'list(X)' if _is_graph(X) else 'X.index'}, or y.to_numpy() if its values are in the order of X"

@@ -9,6 +9,7 @@ from numpy.testing import assert_allclose, assert_array_equal
 from scipy import sparse
 
 import nx_fastonl as fo
+from nx_fastonl.push import pagerank
 from tests import oracles
 from tests.strategies import alphas, masses, nodes_of, small_graphs
 
@@ -376,3 +377,15 @@ class TestHubs:
         for tol in (1e-12, 1e-6):
             rows = fo.ppr_matrix(graph, [1], 0.3, tol=tol, out=tmp_path / f"{tol}")
             assert np.abs(rows[:].toarray()[0] - self.exact(0.3)).sum() <= rows.error(1) <= max(tol, 1e-11)
+
+    @pytest.mark.parametrize("directed", [False, True])
+    @pytest.mark.parametrize("tol", [1e-3, 1e-6])
+    def test_what_is_not_counted_has_room_below_the_tolerance(self, directed, tol):
+        """Otherwise, a push that ends just below it would be made again."""
+        graph = fo.CSRGraph(*self.star(), directed=directed)
+        at_hubs = pagerank.hub_rounding(graph, 0.85, tol)
+        assert at_hubs >= 0.5 * np.finfo(float).eps * self.N_LEAVES / 0.15
+        mass = pagerank.check_tolerance(graph, 0.85, tol)
+        assert mass + at_hubs + pagerank.L1_ROUNDING / 0.15 <= tol * (1.0 + 1e-12)
+        assert mass > 0.99 * tol
+        assert pagerank.hub_rounding(graph, 0.85, 1e-9) is None  # there, neighbours are counted
