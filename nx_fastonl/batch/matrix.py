@@ -6,7 +6,7 @@ import os
 import re
 import threading
 from collections import OrderedDict
-from collections.abc import Hashable, Iterable, Iterator, Sequence
+from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
@@ -75,12 +75,21 @@ def open_shard(
     details, arrays = folder.content.details, folder.content.arrays
     if details.get("job") != job:
         raise ValueError(f"{path} belongs to rows with other parameters than those of its folder: remove it")
+    if [details.get("first"), details.get("last")] != [first, last]:
+        why = f"it holds {_rows_of(details)}, and its name says {first} to {last - 1}"
+        raise DamagedError(path, why, DAMAGED_SHARD)
     try:
         block = Block(arrays["offsets"], arrays["columns"], arrays["values"], arrays["errors"])
         _check_block(block, last - first, n_columns)
     except (KeyError, ValueError) as error:
         raise DamagedError(path, f"its arrays do not fit together ({error})", DAMAGED_SHARD) from error
     return block
+
+
+def _rows_of(details: Mapping[str, Any]) -> str:
+    """Which rows a shard holds, as its manifest says."""
+    first, last = details.get("first"), details.get("last")
+    return f"rows {first} to {last - 1}" if type(first) is type(last) is int else "rows that it does not name"
 
 
 def max_open_shards() -> int:
@@ -181,6 +190,8 @@ class SavedMatrix:
                 raise ValueError(f"{self.layout}")
             if self.layout.n_rows != (self.layout.n_columns if sources is None else len(sources)):
                 raise ValueError(f"{self.layout.n_rows} rows")
+            if details["dtype"] not in DTYPES:
+                raise ValueError(f"values of {self.dtype}")
             if sources is not None and not _are_rows(sources, self.layout.n_columns):
                 raise ValueError("there are sources that are no columns")
         except (KeyError, TypeError, ValueError) as error:
@@ -444,7 +455,12 @@ class SavedMatrix:
 
     def _map(self, first: int, verify: Literal[True, "checksum"] = True) -> Block:
         last = self.layout.last(first)
-        return open_shard(self.path / shard_name(first, last), self._job, first, last, self.shape[1], verify)
+        path = self.path / shard_name(first, last)
+        block = open_shard(path, self._job, first, last, self.shape[1], verify)
+        if block.values.dtype.name != self.dtype.name:
+            why = f"it holds values of {block.values.dtype} in a matrix of {self.dtype}"
+            raise DamagedError(path, why, DAMAGED_SHARD)
+        return block
 
     def _copied(self, numbers: NDArray[np.int64]) -> sparse.csr_array:
         """These rows, in memory. Few shards are mapped at a time, so they are opened twice: for their sizes, first."""

@@ -19,6 +19,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import nx_fastonl as fo
+from nx_fastonl._lib.folders import open_folder
 from nx_fastonl.batch import jobs
 from nx_fastonl.batch.matrix import complete_shards, shard_name
 from nx_fastonl.batch.rows import in_threads
@@ -819,6 +820,29 @@ class TestSavedMatrix:
         shutil.copytree(tmp_path / "other" / shard_name(0, 34), out / shard_name(0, 34))
         with pytest.raises(ValueError, match="belongs to rows with other parameters than those of its folder"):
             fo.open_matrix(out).row(0)
+
+    @pytest.mark.parametrize("verify", [True, "checksum"])
+    def test_a_shard_under_the_name_of_another(self, karate, out, verify):
+        """Its checksums are right, and its rows are those of other nodes."""
+        fo.ppr_matrix(karate, out=out, rows_per_shard=10)
+        first, second, spare = out / shard_name(0, 10), out / shard_name(10, 20), out / "spare"
+        for old, new in ((first, spare), (second, first), (spare, second)):
+            old.rename(new)
+        with pytest.raises(ValueError, match=r"it holds rows 10 to 19, and its name says 0 to 9\. Remove this folder"):
+            fo.open_matrix(out, verify=verify).to_scipy()
+
+    def test_a_shard_with_values_of_another_type(self, karate, out):
+        fo.ppr_matrix(karate, out=out, rows_per_shard=34)
+        shard = open_folder(out / shard_name(0, 34), jobs.SHARD_KIND, jobs.VERSION).content
+        values = shard.arrays["values"].astype(np.float32)
+        jobs.write_folder(
+            out / shard_name(0, 34),
+            jobs.SHARD_KIND,
+            jobs.VERSION,
+            shard._replace(arrays={**shard.arrays, "values": values}),
+        )
+        with pytest.raises(ValueError, match="values of float32 in a matrix of float64"):
+            fo.open_matrix(out).to_scipy()
 
     @pytest.mark.parametrize(
         ("details", "sources", "message"),

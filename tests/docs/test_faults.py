@@ -167,6 +167,17 @@ def test_damaged_rows(tmp_path):
         fo.open_matrix(rows.path, verify="checksum")
 
 
+@fault("saved rows under the name of others")
+def test_misnamed_rows(tmp_path):
+    rows = fo.ppr_matrix(nx.karate_club_graph(), out=tmp_path / "rows", rows_per_shard=17)
+    first, second = sorted(rows.path.glob("rows-*"))
+    for old, new in ((first, tmp_path / "spare"), (second, first), (tmp_path / "spare", second)):
+        old.rename(new)
+    for verify in (True, "checksum"):
+        with pytest.raises(ValueError, match="it holds rows 17 to 33, and its name says 0 to 16"):
+            fo.open_matrix(rows.path, verify=verify).row(0)
+
+
 @fault("a folder with rows of another graph or of other parameters")
 def test_other_rows(tmp_path):
     G = nx.karate_club_graph()
