@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Collection
 from itertools import islice
 from numbers import Integral, Real
@@ -17,6 +18,11 @@ LARGEST_COUNT = 10**100
 # What of a value is shown in a message: this many characters, this many values of a collection.
 SHOWN_CHARACTERS = 120
 SHOWN_VALUES = 5
+# Characters that act instead of being shown, except for the tab and the end of a line: those that a terminal obeys,
+# other ends of lines, those that turn the direction of a text around, and halves of characters.
+ACTING = re.compile(
+    r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u2028\u2029\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069\ud800-\udfff]"
+)
 # What to do with nodes that the graph does not have.
 Unknown = Literal["error", "skip"]
 # The same for nodes that have labels. A graph that changes can get them.
@@ -40,6 +46,11 @@ def cut(text: str) -> str:
     if len(text) <= SHOWN_CHARACTERS:
         return text
     return f"{text[:SHOWN_CHARACTERS]}... ({len(text):,} characters)"
+
+
+def printable(text: str) -> str:
+    """The text as people may see it, on a terminal or in a picture: with escapes for characters that act."""
+    return ACTING.sub(lambda found: repr(found[0])[1:-1], text)
 
 
 def a_few(values: Collection[object]) -> str:

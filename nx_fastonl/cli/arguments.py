@@ -5,12 +5,13 @@ from __future__ import annotations
 import argparse
 from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any, NoReturn, TypeVar
 
 import nx_fastonl
 from nx_fastonl._lib.checks import shortened
 from nx_fastonl.cli import commands
 from nx_fastonl.cli.formats import FORMATS
+from nx_fastonl.cli.screen import in_one_line
 
 PROGRAM = "nx-fastonl"
 # For the demonstration: an order of the digits that is neither lucky nor unlucky.
@@ -32,10 +33,17 @@ Number = TypeVar("Number", int, float)
 UNKNOWN = ("error", "skip", "add")
 
 
+class Parser(argparse.ArgumentParser):
+    """A parser whose errors show arguments without the characters that a terminal would obey."""
+
+    def error(self, message: str) -> NoReturn:
+        super().error(in_one_line(message))
+
+
 def make_parser() -> argparse.ArgumentParser:
     """The parser of the command line."""
     parser: argparse.ArgumentParser = _parser_of(
-        argparse.ArgumentParser,
+        Parser,
         prog=PROGRAM,
         description="Online node labelling and local personalised PageRank. Without a command: a first look.",
         examples=["example", "label friends.csv clubs.csv --output rest.csv", "ppr friends.csv --source 22 --top 10"],

@@ -10,6 +10,7 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, TextIO
 
+from nx_fastonl._lib.checks import printable
 from nx_fastonl._lib.files import errors_name
 
 if TYPE_CHECKING:
@@ -29,7 +30,12 @@ def has_screen() -> bool:
 
 
 def write(content: bytes) -> None:
-    """Write everything to standard output. Without a buffer (PYTHONUNBUFFERED), one call may write only some of it."""
+    """Write everything to standard output: to a terminal without the characters that it would obey.
+
+    Without a buffer (PYTHONUNBUFFERED), one call may write only some of it.
+    """
+    if sys.stdout.isatty():
+        content = printable(content.decode(errors="surrogateescape")).encode()
     with errors_name("standard output"):
         sys.stdout.flush()
         rest = memoryview(content)
@@ -45,7 +51,7 @@ def say(text: str) -> None:
 def tell(text: str) -> None:
     """Write a line for people to standard error. If nobody can read it, the answer is not the worse for it."""
     try:
-        sys.stderr.write(f"{text}\n")
+        sys.stderr.write(f"{printable(text)}\n")
         sys.stderr.flush()
     except OSError:
         give_up(sys.stderr)
@@ -89,6 +95,7 @@ def _shown(value: Any) -> str:
 
 def show_table(columns: Sequence[str], rows: Sequence[Sequence[str]], right_aligned: Sequence[int] = ()) -> None:
     """Print a table. `right_aligned` holds the indices of columns with numbers."""
+    columns, rows = list(map(printable, columns)), [list(map(printable, row)) for row in rows]
     widths = [max(map(len, column)) for column in zip(columns, *rows, strict=True)]
     if has_screen():
         from rich.console import Console

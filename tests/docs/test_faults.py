@@ -14,6 +14,7 @@ import pytest
 
 import nx_fastonl as fo
 from nx_fastonl._lib import files
+from nx_fastonl.cli import screen
 from nx_fastonl.learners import _diffusion
 from tests.experiments import test_runner
 from tests.fuzz import interrupts
@@ -71,6 +72,14 @@ def test_changing_arrays():
 def test_writable_arrays():
     with pytest.raises(ValueError, match="WRITEABLE"):
         fo.CSRGraph([0, 1, 2], [1, 0]).indices.flags.writeable = True
+
+
+@fault("a name with characters that a terminal obeys")
+def test_terminal(monkeypatch, capfd):
+    for is_terminal, shown in ((True, "\\x1b[2J\n"), (False, "\x1b[2J\n")):
+        monkeypatch.setattr(sys.stdout, "isatty", lambda answer=is_terminal: answer)
+        screen.write(b"\x1b[2J\n")
+        assert capfd.readouterr().out == shown
 
 
 @fault("a node that is not in the graph")

@@ -9,6 +9,7 @@ import sys
 import tempfile
 from pathlib import Path
 
+from nx_fastonl._lib.checks import printable
 from nx_fastonl.cli.main import main
 from tests.fuzz.inputs import mutated
 from tests.fuzz.verdicts import check
@@ -34,6 +35,8 @@ TABLES = {
     "txt": (b"1 x\n2 y\n",),
     "parquet": (b"PAR1\x00\x00PAR1",),
 }
+# Texts that a terminal would obey, none of which it may get.
+COMMANDS = (b"\x1b[2J", b"\xc2\x9b2J", b"\x1b]0;t\x07", b"\xe2\x80\xae", b"\x08\x7f")
 NUMBERS = ("0.5", "0.85", "1e-3", "0", "-1", "1", "nan", "inf", "1e400", "", "x", "1e-300", "5", "0x1", "٣")
 
 
@@ -145,8 +148,16 @@ def command_line(draw):
     """One command with files and arguments."""
     folder = _folder()
     arguments = _arguments(draw, folder)
-    draw.note(arguments=arguments)
+    is_terminal = draw.chance(0.3)
+    if is_terminal:
+        command = draw.choice(COMMANDS)
+        for name in ("edges.csv", "labels.csv", "labels.json"):
+            if (folder / name).is_file():
+                (folder / name).write_bytes((folder / name).read_bytes().replace(b"2", command))
+        arguments = [argument.replace("2", command.decode()) for argument in arguments]
+    draw.note(arguments=arguments, is_terminal=is_terminal)
     out, err = io.TextIOWrapper(io.BytesIO(), "utf-8"), io.StringIO()
+    out.isatty = lambda: is_terminal
     stdin = io.TextIOWrapper(io.BytesIO(_content(draw, EDGES) if "-" in arguments else b""))
     previous, sys.stdin = sys.stdin, stdin
     try:
@@ -160,6 +171,9 @@ def command_line(draw):
     out.flush()
     check(code in (0, 1, 2, None), "exit code {}", code)
     check("Traceback" not in err.getvalue(), "a traceback: {}", err.getvalue())
+    if is_terminal and {"label", "ppr"} & set(arguments):  # other commands draw tables with rich
+        shown = out.buffer.getvalue().decode() + err.getvalue()
+        check(printable(shown) == shown, "a terminal gets {!r}", shown)
     if code == 1:
         check(
             [line.split(": ")[0] for line in err.getvalue().splitlines() if not line.startswith("warning: ")]
