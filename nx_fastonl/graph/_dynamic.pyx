@@ -51,7 +51,8 @@ cdef class RowPool:
     shape : str
         One of `SHAPES`.
     indptr, indices, weights : arrays
-        The rows, which were checked; copied. `weights` is None where every weight is 1.
+        The rows, which were checked; copied. Both rows of an edge list it, once: `change` relies on that. `weights` is
+        None where every weight is 1.
     codes, out_weights, in_weights : arrays, optional
         Of rows both ways: see `ArrowView`.
     position : int, default 0
@@ -186,7 +187,10 @@ cdef class RowPool:
                 self.change(sources[i], targets[i], weights[i])
 
     def clear_row(self, node_t u):
-        """Remove all entries of row u. Of rows both ways, edges of both directions."""
+        """Remove all entries of row u. Of rows both ways, edges of both directions.
+
+        Each step removes one, as both rows of an edge list it.
+        """
         cdef Py_ssize_t at
         cdef node_t v
         self.reserve_log(2 * (self.stops[u] - self.starts[u]))

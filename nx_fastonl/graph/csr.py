@@ -8,7 +8,7 @@ from contextlib import AbstractContextManager, nullcontext
 from functools import cached_property
 from pathlib import Path
 from time import perf_counter
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 from weakref import WeakValueDictionary
 
 import networkx as nx
@@ -17,6 +17,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from nx_fastonl._lib.arrays import read_only
 from nx_fastonl._lib.checks import check_count, shortened
+from nx_fastonl._lib.folders import DamagedError
 from nx_fastonl._lib.frames import Table, is_frame, one_column, read_frame
 from nx_fastonl._lib.html import view_or_none
 from nx_fastonl._lib.log import elapsed, logger, warn_caller
@@ -178,6 +179,7 @@ class CSRGraph(RowGraph):
             self.degrees = read_only(np.diff(self.indptr), np.float64)
         else:
             self.degrees = read_only(row_sums(self.indptr, self.weights), np.float64)
+        self._fault = None  # rows that were made or checked here
         self._close(path=None)
 
     def _close(self, path: Path | None) -> None:
@@ -473,10 +475,11 @@ class CSRGraph(RowGraph):
             The folder.
         verify : {True, False, "checksum"}, default True
             True makes sure, in one pass over the arrays, that no damage to them can lead outside of an array or to a
-            computation without end. It does not notice every change, such as that of an edge or a weight.
-            ``"checksum"`` does, and takes several times as long. False looks at the manifest and at sizes only. That
-            takes milliseconds however large the graph is, and is for folders that nobody else can write to: a damaged
-            one may crash Python.
+            computation without end. It does not notice every change, such as that of an edge or a weight. What changes
+            a copy of the graph, or learns on its arrows, first makes sure that its rows agree about their edges.
+            ``"checksum"`` notices every change, and takes several times as long. False looks at the manifest and at
+            sizes only. That takes milliseconds however large the graph is, and is for folders that nobody else can
+            write to: a damaged one may crash Python.
 
         Returns
         -------
@@ -519,7 +522,10 @@ class CSRGraph(RowGraph):
                 f"{path} holds another graph than before: its fingerprint is {stored.fingerprint[:12]}..., expected "
                 f"{fingerprint[:12]}..."
             )
-        return cls._of_stored(stored, path)
+        graph = cls._of_stored(stored, path)
+        if verify is False:
+            graph.__dict__["_fault"] = None  # nobody else could write to it
+        return graph
 
     @classmethod
     def _of_stored(cls, stored: StoredGraph, path: Path | None) -> CSRGraph:
@@ -827,6 +833,7 @@ class CSRGraph(RowGraph):
     @cached_property
     def arrows(self) -> Arrows:
         """A directed graph without its arrows, and which way they point."""
+        self.check_saved()
         began = perf_counter()
         rows, arrows = rows_both_ways(self)
         made = Arrows(CSRGraph._made(rows, self.nodes, directed=False), *arrows)
@@ -885,6 +892,23 @@ class CSRGraph(RowGraph):
     def self_loops(self) -> int:
         """The number of self-loops."""
         return count_self_loops(self.view)
+
+    @cached_property
+    def _fault(self) -> Literal["twice", "one-sided"] | None:
+        """What is wrong with the rows; opening a saved graph does not look for it."""
+        return find_fault(self.indptr, self.indices, self.weights, symmetric=not self._directed)
+
+    def check_saved(self) -> None:
+        """Raise if rows contradict each other, as those of a saved graph may that somebody has altered.
+
+        Who changes a graph, or makes W + W^T of it, relies on finding each edge in both rows, once.
+        """
+        if self._fault is None:
+            return
+        why = "a row lists a neighbour twice" if self._fault == "twice" else "two rows differ about an edge"
+        if self.path is not None:
+            raise DamagedError(self.path, why)
+        raise ValueError(f"the graph was saved and altered: {why}")
 
     def _check_rows(self) -> None:
         fault = find_fault(self.indptr, self.indices, self.weights, symmetric=not self._directed)

@@ -19,6 +19,7 @@ from nx_fastonl.learners import _diffusion
 from tests.experiments import test_runner
 from tests.fuzz import interrupts
 from tests.seams import learner_of
+from tests.tampering import tampered
 
 PAGE = Path(__file__).parents[2] / "docs" / "guide" / "faults.md"
 FAULTS = []  # the rows that have a test
@@ -159,6 +160,17 @@ def test_damaged_graph(tmp_path):
     assert len(fo.CSRGraph.open(tmp_path)) == 3
     with pytest.raises(ValueError, match="checksum of its array indices is wrong"):
         fo.CSRGraph.open(tmp_path, verify="checksum")
+
+
+@fault("a saved graph whose rows were altered and disagree about an edge")
+def test_altered_graph(tmp_path):
+    fo.CSRGraph.from_edges([0, 1], [1, 2]).save(tmp_path / "graph")
+    with tampered(tmp_path / "graph") as content:
+        content.arrays["indices"][-1] = 0
+    graph = fo.CSRGraph.open(tmp_path / "graph", verify="checksum")  # the checksums were mended
+    for change in (fo.DynamicGraph, lambda G: fo.DurableGraph(tmp_path / "durable", G)):
+        with pytest.raises(ValueError, match="graph is damaged: two rows differ about an edge"):
+            change(graph)
 
 
 @fault("saved rows with damage that could do harm")

@@ -15,6 +15,7 @@ import nx_fastonl as fo
 from nx_fastonl.graph.names import IntegerNames, TextNames
 from tests._lib.test_folders import edited
 from tests.strategies import small_graphs
+from tests.tampering import tampered
 
 NAMES = st.one_of(
     st.integers(-5, 5),
@@ -225,6 +226,50 @@ def test_a_name_that_is_no_text_raises_where_it_is_read(tmp_path):
     graph = fo.CSRGraph.open(tmp_path)
     with pytest.raises(ValueError, match="is not UTF-8"):
         list(graph)
+
+
+ALTERED = {
+    "one-sided": ([0, 1, 2], [1, 2, 3], False, 0, 2, "two rows differ about an edge"),
+    "twice": ([0, 0, 1], [1, 2, 2], False, 0, 2, "a row lists a neighbour twice"),
+    "arc twice": ([0, 0, 1], [1, 2, 2], True, 0, 2, "a row lists a neighbour twice"),
+}
+
+
+@pytest.mark.parametrize(("sources", "targets", "directed", "at", "value", "why"), ALTERED.values(), ids=ALTERED)
+@pytest.mark.parametrize("verify", [True, "checksum"])
+def test_a_graph_whose_rows_contradict_each_other_is_not_changed(
+    tmp_path, sources, targets, directed, at, value, why, verify
+):
+    """Whoever changes an edge relies on finding it in both rows."""
+    fo.CSRGraph.from_edges(sources, targets, directed=directed).save(tmp_path / "graph")
+    with tampered(tmp_path / "graph") as content:
+        content.arrays["indices"][at] = value
+    graph = fo.CSRGraph.open(tmp_path / "graph", verify=verify)
+    for change in (fo.DynamicGraph, lambda G: fo.DynamicGraph(G, directed=not directed)):
+        with pytest.raises(ValueError, match=f"graph is damaged: {why}. Save it again"):
+            change(graph)
+    with pytest.raises(ValueError, match=why):
+        fo.DurableGraph(tmp_path / "durable", graph)
+    if directed:
+        with pytest.raises(ValueError, match=why):
+            fo.OnlineNodeLabeler(graph)  # which learns on W + W^T
+    else:
+        fo.OnlineNodeLabeler(graph, method="weighted-majority").save(tmp_path / "model")
+        with pytest.raises(ValueError, match=f"the graph was saved and altered: {why}"):
+            fo.DynamicGraph(fo.OnlineNodeLabeler.load(tmp_path / "model").graph)
+
+
+def test_only_graphs_that_were_saved_are_looked_at_again(tmp_path, monkeypatch):
+    graph = fo.CSRGraph.from_edges([0, 1], [1, 2])
+    graph.save(tmp_path)
+    opened, looks = fo.CSRGraph.open(tmp_path), []
+    monkeypatch.setattr("nx_fastonl.graph.csr.find_fault", lambda *rows, **_: looks.append(rows))
+    for trusted in (graph, fo.CSRGraph.open(tmp_path, verify=False)):
+        fo.DynamicGraph(trusted)
+    assert not looks
+    for _ in range(2):
+        fo.DynamicGraph(opened)
+    assert len(looks) == 1
 
 
 @pytest.mark.skipif(not sys.platform.startswith("linux"), reason="reads /proc")
