@@ -3,12 +3,29 @@
 It is compiled so that nothing, no signal handler either, runs between taking the lock and entering a ``with`` block. Its
 numbers belong together: the GIL sees to that or, in a build of Python without it, the critical section of the lock. Of
 both, a thread that blocks lets go, and has it again when it goes on.
+
+A forked child has one thread. What others held at the fork to read, they hold no more. What another one was changing is
+half changed for ever.
 """
 
 import _thread
+import os
 
 cimport cython
 from cpython.pythread cimport PyThread_get_thread_ident
+
+cdef unsigned long n_forks = 0  # between the first process and this one
+cdef unsigned long survivor = 0  # the thread that went on in this process
+
+
+def _note_fork():
+    global n_forks, survivor
+    n_forks += 1
+    survivor = PyThread_get_thread_ident()
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_note_fork)
 
 
 @cython.final
@@ -42,7 +59,8 @@ cdef class SharedLock:
 
     A thread may take it again while it has it, but not to write while it only reads: that is a RuntimeError, as two such
     threads would wait for each other. Threads that want to write come before those that begin to read. It must not be
-    held while a caller's code runs, apart from looking up nodes.
+    held while a caller's code runs, apart from looking up nodes. In a forked child it is a RuntimeError to take it if
+    another thread was writing at the fork.
 
     Attributes
     ----------
@@ -55,16 +73,20 @@ cdef class SharedLock:
     cdef Py_ssize_t depth  # how often it has it
     cdef Py_ssize_t waiting_writers
     cdef list waiters  # locks that waiting threads block on
+    cdef unsigned long n_forks  # when it was last taken
 
     def __init__(self):
         self.reading, self.writing = Side(self, False), Side(self, True)
         self.readers, self.waiters = {}, []
         self.writer, self.depth, self.waiting_writers = 0, 0, 0
+        self.n_forks = n_forks
 
     # The methods below are called within the critical section.
 
     cdef int begin_reading(self) except -1:
         cdef unsigned long me = PyThread_get_thread_ident()
+        if self.n_forks != n_forks:
+            self.leave_out_others()
         if self.writer != me and me not in self.readers:
             while self.writer != 0 or self.waiting_writers > 0:
                 self.wait(False)
@@ -82,6 +104,8 @@ cdef class SharedLock:
 
     cdef int begin_writing(self) except -1:
         cdef unsigned long me = PyThread_get_thread_ident()
+        if self.n_forks != n_forks:
+            self.leave_out_others()
         if self.writer != me:
             if me in self.readers:
                 raise RuntimeError(
@@ -98,6 +122,18 @@ cdef class SharedLock:
         if self.depth == 0:
             self.writer = 0
             self.wake()
+        return 0
+
+    cdef int leave_out_others(self) except -1:
+        """Forget the threads that only the process before the fork has."""
+        if self.writer != 0 and self.writer != survivor:
+            raise RuntimeError(
+                "another thread was changing the graph when this process was forked from its parent, so it is half changed "
+                "here: fork while no thread changes it, or open or make the graph in this process"
+            )
+        self.readers = {me: depth for me, depth in self.readers.items() if me == survivor}
+        self.waiters, self.waiting_writers = [], 0
+        self.n_forks = n_forks
         return 0
 
     cdef int wait(self, bint writes) except -1:

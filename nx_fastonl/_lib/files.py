@@ -11,6 +11,8 @@ from contextlib import contextmanager, suppress
 from hashlib import sha256
 from pathlib import Path
 
+from nx_fastonl._lib.forks import removed_on_error
+
 # A temporary file that is older than this, in seconds, belongs to a process that was killed.
 ABANDONED_AFTER = 24 * 60 * 60
 # How long, in seconds, to wait for another process that writes the same file.
@@ -71,7 +73,7 @@ def _write(target: Path, content: bytes, *, replace: bool) -> None:
     permissions = 0o666 if mode is None else 0o600
     # "x": what somebody else has put there, such as a symbolic link, is neither written to nor removed.
     file = open(temporary, "xb", opener=lambda name, flags: os.open(name, flags, permissions))  # noqa: SIM115
-    try:
+    with removed_on_error(temporary):
         with file:
             file.write(content)
             file.flush()
@@ -83,10 +85,6 @@ def _write(target: Path, content: bytes, *, replace: bool) -> None:
             temporary.replace(target)
         else:
             _rename_to_new(temporary, target)
-    except BaseException:
-        with suppress(OSError):
-            temporary.unlink()
-        raise
     _remove_abandoned(target.parent, stem, written)
 
 

@@ -98,7 +98,7 @@ def write_folder(path: Path, kind: str, version: int, content: Content, *, repla
         folder = Path(os.path.realpath(path))  # a symbolic link keeps pointing to it
         old = _old_files(folder, path, kind)
         token, written = secrets.token_hex(8), []
-        is_new = not folder.is_dir()
+        is_new, process = not folder.is_dir(), os.getpid()
         if is_new:
             folder.mkdir(exist_ok=True)  # another process may be faster
         try:
@@ -128,7 +128,8 @@ def write_folder(path: Path, kind: str, version: int, content: Content, *, repla
             text = json.dumps({**manifest, "checksum": _digest(manifest)}, indent=1)
             write_file(folder / MANIFEST, text.encode(), replace=replace)
         except BaseException:
-            if not _is_named(folder, token):  # an interrupt may come right after the manifest was replaced
+            # An interrupt may come right after the manifest was replaced, and a child be forked before.
+            if os.getpid() == process and not _is_named(folder, token):
                 for file in written:
                     with suppress(OSError):
                         file.unlink()

@@ -12,7 +12,6 @@ import sys
 import threading
 import time
 import warnings
-import weakref
 from collections.abc import Iterable, Iterator
 from contextlib import ExitStack
 from pathlib import Path
@@ -23,6 +22,7 @@ from zlib import crc32
 from nx_fastonl._lib import journalfile
 from nx_fastonl._lib.checks import check_whole, shortened
 from nx_fastonl._lib.files import errors_name, sync_folder, write_file
+from nx_fastonl._lib.forks import tell_of_forks
 from nx_fastonl._lib.journalfile import JournalDamaged
 
 if sys.platform == "win32":
@@ -54,11 +54,18 @@ class Journal:
 
     Appending and cutting are safe from several threads. An append that raises has left no record, with one exception:
     an interrupt may come after the record was taken in. Then `n_records` counts it.
+
+    Attributes
+    ----------
+    path : pathlib.Path
+    is_inherited : bool
+        Whether a process has opened it from which this one was forked. Only that one writes to it.
     """
 
     def __init__(self, path: Path | str, sync: Sync, *, recover: bool = False, new: bytes | None = None) -> None:
         check_sync(sync)
         self.path = Path(os.path.realpath(path))
+        self.is_inherited = False
         self._sync: Sync = sync
         self._lock = threading.Lock()
         self._refusal = ""
@@ -84,7 +91,7 @@ class Journal:
             self._unsettled = True
             self._check_usable()
             self._sync_now()  # a process that was killed may have left records that are not on disk
-            _open_journals.add(self)
+            tell_of_forks(self)
             if aside:
                 warnings.warn(
                     f"{self.path} was damaged at byte {end}: {damage}. The {n} records before that are kept, "
@@ -221,8 +228,13 @@ class Journal:
             raise OSError(errno.EIO, why, str(self.path))
 
     def _check_open(self) -> None:
+        if self.is_inherited:
+            raise ValueError(
+                f"{self.path} was opened by the process that this one was forked from, and only that one writes to it; "
+                "close it there, then open it here"
+            )
         if self._file.closed:
-            raise ValueError(f"{self.path} is closed; after a fork, it stays open in the parent alone")
+            raise ValueError(f"{self.path} is closed")
 
     def _check_position(self, position: int) -> None:
         check_whole("position", position, 0)
@@ -259,6 +271,13 @@ class Journal:
             self._unsynced_since = now
         return self._unsynced_since
 
+    def _begin_in_child(self) -> None:
+        """Let only the parent write, and its lock end with it."""
+        self.is_inherited = True
+        self._lock = threading.Lock()  # a thread of the parent may hold the other
+        self._file.close()
+        self._lock_file.close()
+
     def _sync_now(self) -> None:
         try:
             getattr(os, "fdatasync", os.fsync)(self._file.fileno())
@@ -292,18 +311,3 @@ def _release_lock(file: BinaryIO) -> None:
         if sys.platform != "win32":  # closing is not enough if another process has inherited the file
             fcntl.flock(file, fcntl.LOCK_UN)
         file.close()
-
-
-_open_journals: weakref.WeakSet[Journal] = weakref.WeakSet()
-
-
-def _close_in_child() -> None:
-    """Close the files of the parent's journals, so that only the parent writes, and its locks end with it."""
-    for journal in list(_open_journals):
-        journal._lock = threading.Lock()  # a thread of the parent may hold the other
-        journal._file.close()
-        journal._lock_file.close()
-
-
-if hasattr(os, "register_at_fork"):
-    os.register_at_fork(after_in_child=_close_in_child)

@@ -23,13 +23,13 @@ import secrets
 import shutil
 import struct
 from collections.abc import Iterator
-from contextlib import suppress
 from pathlib import Path
 from typing import BinaryIO, NamedTuple
 from zlib import crc32
 
 from nx_fastonl._lib.checks import shortened
 from nx_fastonl._lib.files import sync_folder
+from nx_fastonl._lib.forks import removed_on_error
 
 __all__ = [
     "Header",
@@ -146,15 +146,10 @@ def set_aside(path: Path, file: BinaryIO, at: int) -> Path:
     """Copy what follows to a new file beside the journal."""
     aside = path.with_name(f"{path.name}.damaged-{secrets.token_hex(4)}")
     file.seek(at)
-    try:
-        with aside.open("xb") as copy:
-            shutil.copyfileobj(file, copy, BLOCK)
-            copy.flush()
-            os.fsync(copy.fileno())
-    except BaseException:
-        with suppress(OSError):
-            aside.unlink()
-        raise
+    with removed_on_error(aside), aside.open("xb") as copy:
+        shutil.copyfileobj(file, copy, BLOCK)
+        copy.flush()
+        os.fsync(copy.fileno())
     sync_folder(path.parent)
     return aside
 

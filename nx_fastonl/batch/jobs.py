@@ -488,7 +488,7 @@ def _write_shard(shard: Shard, block: Block) -> None:
     """Write a shard under another name, then rename it. If another process was faster, its shard is as good."""
     folder = Path(shard.folder)
     part = folder / f".part-{secrets.token_hex(8)}-{os.getpid()}@{_machine()}"
-    details = {"job": shard._job, "first": shard.first, "last": shard.last}
+    details, process = {"job": shard._job, "first": shard.first, "last": shard.last}, os.getpid()
     with errors_name(shard.path):
         try:
             write_folder(part, SHARD_KIND, VERSION, Content(details, block._asdict(), {}, {}))
@@ -501,7 +501,7 @@ def _write_shard(shard: Shard, block: Block) -> None:
                         raise DamagedError(shard.path, f"it has no {MANIFEST}", DAMAGED_SHARD) from None
                     raise
         finally:
-            if part.exists():
+            if os.getpid() == process and part.exists():  # else this child was forked meanwhile
                 shutil.rmtree(part, ignore_errors=True)
         sync_folder(folder)
 

@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 
 from nx_fastonl._lib.checks import shortened
 from nx_fastonl._lib.folders import MANIFEST, DamagedError, Folder, check_sums, open_folder, read_arrays
+from nx_fastonl._lib.forks import tell_of_forks
 from nx_fastonl._lib.html import facts, few_names, view, view_or_none
 from nx_fastonl.batch.rows import DTYPES, Block, checked_nodes
 from nx_fastonl.graph.names import ArrayNames, finder_of
@@ -203,7 +204,11 @@ class SavedMatrix:
         self._sources, self._job = sources, folder.fingerprint
         self._shards: OrderedDict[int, Block] = OrderedDict()
         self._max_open = max_open_shards()
-        self._lock = threading.Lock()
+        self._begin_in_child()
+        tell_of_forks(self)
+
+    def _begin_in_child(self) -> None:
+        self._lock = threading.Lock()  # a thread of the parent may hold the one before
 
     @cached_property
     def sources(self) -> Sequence[Hashable]:

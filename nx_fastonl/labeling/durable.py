@@ -105,6 +105,8 @@ class DurableGraph(DynamicGraph):
     that Ctrl-C interrupts has happened in both or in neither. After an error of the disk itself, nothing more is
     written until the graph was closed and opened again.
 
+    In a forked child, what is in memory can be read, and changes are refused with a ValueError.
+
     A model that was opened again has the same labels. Its numbers agree with those before within the accuracy that its
     epsilon asks for: how far it had caught up with the graph, and when, is not recorded.
 
@@ -222,6 +224,8 @@ class DurableGraph(DynamicGraph):
         own = {"classes": classes, "kernel": kernel, "smoothness": smoothness, "method": method}
         given = {**{key: value for key, value in own.items() if value is not None}, **settings}
         made_with = _plain_settings(given)
+        if name not in self._labelers:
+            self._check_open()
         with self._lock.writing:
             found = self._labelers.get(name)
             if found is None:
@@ -268,6 +272,7 @@ class DurableGraph(DynamicGraph):
         []
         >>> folder.cleanup()
         """
+        self._check_open()
         with self._lock.writing:
             if name not in self._labelers:
                 there = f"those there are: {a_few(self.labelers)}" if self._labelers else "there are none"
@@ -304,6 +309,7 @@ class DurableGraph(DynamicGraph):
         ...     graph.snapshot()
         >>> folder.cleanup()
         """
+        self._check_open()
         with self._lock.writing:
             self._check_open()
             self._finish_switch()
@@ -313,7 +319,7 @@ class DurableGraph(DynamicGraph):
     def close(self) -> None:
         """Let others open the graph. What is in memory can still be read. May be called again.
 
-        No snapshot is taken: opening again replays the journal.
+        No snapshot is taken: opening again replays the journal. In a forked child, the graph stays open in the parent.
 
         Raises
         ------
@@ -329,6 +335,9 @@ class DurableGraph(DynamicGraph):
         >>> graph.close()
         >>> folder.cleanup()
         """
+        if self._log.journal.is_inherited:
+            self._is_closed = True
+            return
         with self._lock.writing:
             if self._is_closed:
                 return
@@ -350,11 +359,18 @@ class DurableGraph(DynamicGraph):
     # ------------------------------------------------------------------------------------------------ how it is done
 
     def _check_open(self) -> None:
+        """Asked before any lock is taken too: in a forked child, nobody may be there to release it."""
+        if self._log.journal.is_inherited:
+            raise ValueError(
+                f"{self.path} was opened by the process that this one was forked from, and only that one writes to it: "
+                f"close it there, then DurableGraph({str(self.path)!r}) opens it here. What is in memory can be read"
+            )
         if self._is_closed:
             raise ValueError(f"{self.path} is closed; DurableGraph({str(self.path)!r}) opens it again")
 
     def _commit(self, event: GraphEvent) -> None:
         record = write_event(event)
+        self._check_open()
         with self._lock.writing:
             before, has_begun = self._measure(), False
 
@@ -389,6 +405,7 @@ class DurableGraph(DynamicGraph):
 
     def _finish_interrupted(self) -> None:
         """Decide about what was interrupted, while nobody reads: a change may have to be made to the end."""
+        self._check_open()
         if self._switch is not None or self._log.is_unsettled:
             with self._lock.writing:
                 self._finish_switch()
@@ -448,8 +465,8 @@ class DurableGraph(DynamicGraph):
             self._finish_switch()
 
     def _finish_switch(self) -> None:
-        """Go on with the journal that the snapshot names, and remove the other."""
-        if self._switch is None:
+        """Go on with the journal that the snapshot names, and remove the other. In a forked child, the parent does."""
+        if self._switch is None or self._log.journal.is_inherited:
             return
         number, journal, size = self._switch
         old = self._log.journal

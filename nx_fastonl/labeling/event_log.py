@@ -68,7 +68,9 @@ class EventLog:
             self._pending = None
 
     def settle(self) -> None:
-        """Decide about the record of an event that was interrupted."""
+        """Decide about the record of an event that was interrupted. In a forked child, that is left to the parent."""
+        if self.journal.is_inherited:
+            return
         with self._lock:
             if self._pending is None:
                 return

@@ -1,4 +1,6 @@
+import os
 import signal
+import subprocess
 import sys
 import threading
 import time
@@ -168,3 +170,57 @@ def test_threads_that_switch_at_any_time():
     assert not any(thread.is_alive() for thread in threads), "a deadlock"
     assert state == [2 * rounds, 2 * rounds]
     assert seen == [0] * (2 * rounds)
+
+
+FORKS = """
+import os, signal, threading
+from contextlib import nullcontext
+import networkx as nx
+import nx_fastonl as fo
+
+def in_a_child(side, work):
+    graph = fo.DynamicGraph(nx.path_graph(3))
+    held, leave = threading.Event(), threading.Event()
+
+    def hold():
+        with getattr(graph._lock, side):
+            held.set()
+            leave.wait(20)
+
+    thread = threading.Thread(target=hold)
+    thread.start()
+    held.wait(20)
+    with graph._lock.reading if side == "reading" else nullcontext():  # the child holds it too
+        child = os.fork()
+    if child == 0:
+        signal.alarm(20)
+        work(graph)
+        os._exit(1)
+    leave.set()
+    thread.join()
+    graph.add_edge(2, 3)
+    print(os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]))
+
+def change(graph):
+    graph.add_edge(0, 2)
+    os._exit(graph.number_of_edges())
+
+def refused(graph):
+    for call in (lambda: graph.add_edge(0, 2), lambda: graph.neighbors(0), lambda: graph.copy()) * 2:
+        try:
+            call()
+        except RuntimeError as error:
+            assert "half changed here: fork while no thread changes it" in str(error)
+        else:
+            return
+    os._exit(4)
+
+in_a_child("reading", change)
+in_a_child("writing", refused)
+"""
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="Windows has no fork")
+def test_a_forked_child_waits_for_no_thread_of_its_parent():
+    found = subprocess.run([sys.executable, "-W", "ignore", "-c", FORKS], capture_output=True, text=True, check=False)
+    assert (found.stdout, found.stderr) == ("3\n4\n", "")

@@ -1,5 +1,6 @@
 """Jobs whose processes are killed, or whose folders are damaged."""
 
+import os
 import signal
 import subprocess
 import sys
@@ -22,6 +23,13 @@ def test_killed_jobs_go_on(tmp_path):
     assert kills == 20
     assert n_jobs > 0
     assert n_shards > 5
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="Windows has no fork")
+def test_forked_children_read_rows_and_remove_none(tmp_path):
+    command = [sys.executable, "-W", "ignore", "-m", "tests.batch.forked_jobs", str(tmp_path)]
+    found = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
+    assert (found.stdout, found.stderr) == ("3 7", "")
 
 
 def test_damaged_folders_are_refused_or_safe_to_read():

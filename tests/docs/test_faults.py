@@ -1,6 +1,7 @@
 """Every row of docs/guide/faults.md, by its name."""
 
 import errno
+import os
 import pickle
 import signal
 import subprocess
@@ -18,6 +19,7 @@ from nx_fastonl.cli import screen
 from nx_fastonl.learners import _diffusion
 from tests.experiments import test_runner
 from tests.fuzz import interrupts
+from tests.labeling import test_durable
 from tests.seams import learner_of
 from tests.tampering import tampered
 
@@ -390,6 +392,12 @@ def test_full_disk(monkeypatch, tmp_path):
 def test_killed_saver(tmp_path):
     command = [sys.executable, "-m", "tests._lib.killed_savers", str(tmp_path), "20"]
     subprocess.run(command, cwd=Path(__file__).resolve().parents[2], check=True)
+
+
+@fault("a process that forks while a `DurableGraph` is open")
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="Windows has no fork")
+def test_fork(tmp_path):
+    test_durable.test_a_forked_child_reads_and_does_not_write(tmp_path)
 
 
 @fault("a process that is killed while it writes rows to a folder")

@@ -4,7 +4,6 @@ import copy
 import errno
 import os
 import pickle
-import signal
 import subprocess
 import sys
 import tempfile
@@ -29,6 +28,7 @@ from nx_fastonl.labeling import durable
 from nx_fastonl.learners.registry import METHOD_OPTIONS
 from tests import seams
 
+POSIX = pytest.mark.skipif(not hasattr(os, "fork"), reason="Windows has no fork")
 ROOT = Path(__file__).resolve().parents[2]
 NODES = [*range(6), "a", "b", (1, "c"), 2.5, True]
 LABELS = ["red", "green", 3, ("x", 1)]
@@ -712,7 +712,7 @@ def test_threads_that_learn_and_change_at_once(path):
         assert summary(again) == expected
 
 
-@pytest.mark.skipif(not hasattr(signal, "SIGKILL"), reason="Windows has no SIGKILL")
+@POSIX
 def test_what_was_acknowledged_survives_kills(tmp_path):
     command = [sys.executable, "-m", "tests.labeling.killed_writers", str(tmp_path / "graph"), "10"]
     found = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
@@ -720,3 +720,11 @@ def test_what_was_acknowledged_survives_kills(tmp_path):
     acknowledged, active = map(int, found.stdout.split())
     assert acknowledged > 10
     assert active > 2
+
+
+@POSIX
+def test_a_forked_child_reads_and_does_not_write(tmp_path):
+    command = [sys.executable, "-m", "tests.labeling.forked", str(tmp_path)]
+    found = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
+    assert found.returncode == 0, found.stderr
+    assert int(found.stdout) == 23
