@@ -9,12 +9,8 @@ from itertools import islice
 from numbers import Integral, Real
 from typing import Any, Literal, get_args
 
-# Sums and quotients of weights inside this range neither overflow nor vanish.
-WEIGHT_RANGE = (1e-100, 1e100)
-# Closer to 0 or 1 than this, alpha and 1 - alpha no longer have enough digits to compute with.
-SMALLEST_FRACTION = 1e-12
-# A count may be far too large, as one that means "no limit" is. Beyond this it is a mistake.
-LARGEST_COUNT = 10**100
+from nx_fastonl._lib.limits import LARGEST_COUNT, LARGEST_NUMBER, SMALLEST_FRACTION
+
 # What of a value is shown in a message: this many characters, this many values of a collection.
 SHOWN_CHARACTERS = 120
 SHOWN_VALUES = 5
@@ -77,13 +73,13 @@ def check_strictly_between(name: str, value: float, least: float, most: float) -
 def check_positive(name: str, value: float) -> float:
     _check_number(name, value)
     plain = as_float(value)  # single precision could not be compared with the largest number
-    if not 0.0 < plain <= WEIGHT_RANGE[1]:
-        raise ValueError(f"{name} must be a positive number up to {WEIGHT_RANGE[1]:g}, got {shortened(value)}")
+    if not 0.0 < plain <= LARGEST_NUMBER:
+        raise ValueError(f"{name} must be a positive number up to {LARGEST_NUMBER:g}, got {shortened(value)}")
     return plain
 
 
 def check_at_least_zero(name: str, value: float) -> None:
-    check_between(name, value, 0.0, WEIGHT_RANGE[1])
+    check_between(name, value, 0.0, LARGEST_NUMBER)
 
 
 def check_between(name: str, value: float, least: float, most: float) -> None:

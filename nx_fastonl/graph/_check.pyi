@@ -3,8 +3,6 @@ from typing import Literal
 import numpy as np
 from numpy.typing import NDArray
 
-WEIGHT_RANGE: tuple[float, float]
-
 def find_fault(
     indptr: NDArray[np.integer], indices: NDArray[np.integer], weights: NDArray[np.float64] | None, *, symmetric: bool
 ) -> Literal["twice", "one-sided"] | None: ...
@@ -16,4 +14,6 @@ def find_damage(
     name_offsets: NDArray[np.int64] | None,
     slots: NDArray[np.int32],
     name_size: int,
+    *,
+    directed: bool = False,
 ) -> str | None: ...

@@ -4,15 +4,13 @@ from libc.stdint cimport uint32_t
 
 import numpy as np
 
-from nx_fastonl._lib.checks import WEIGHT_RANGE
+from nx_fastonl._lib.limits import weight_range
 
 from nx_fastonl._lib.signals cimport poll_signals
 from nx_fastonl._lib.typedefs cimport node_t, offset_t
 
 cdef enum:
     ROWS_PER_POLL = 1 << 16
-
-cdef double SMALLEST_WEIGHT = WEIGHT_RANGE[0], LARGEST_WEIGHT = WEIGHT_RANGE[1]
 
 
 cdef bint lists_twice(
@@ -121,7 +119,7 @@ def find_fault(const offset_t[::1] indptr, const node_t[::1] indices, weights, *
 
 def find_damage(
     const offset_t[::1] indptr, const node_t[::1] indices, weights, const double[::1] degrees, name_offsets,
-    const node_t[::1] slots, Py_ssize_t name_size,
+    const node_t[::1] slots, Py_ssize_t name_size, *, bint directed=False,
 ):
     """What in the arrays of a saved graph could lead a loop outside of an array, or on forever; None if nothing.
 
@@ -131,6 +129,8 @@ def find_damage(
     cdef const offset_t[::1] offsets = np.zeros(1, dtype=np.int64) if name_offsets is None else name_offsets
     cdef Py_ssize_t n = indptr.shape[0] - 1, u, end = 0 if name_offsets is None else name_size
     cdef bint right
+    cdef double smallest, largest
+    smallest, largest = weight_range(directed)
     with nogil:
         right = rise(indptr, indices.shape[0])
     if not right:
@@ -149,7 +149,7 @@ def find_damage(
         return f"a slot of its names holds a row that is not there; its {n} rows count from 1"
     for u in range(0, n, ROWS_PER_POLL):
         with nogil:
-            right = sum_up(indptr, values, degrees, u, min(u + ROWS_PER_POLL, n))
+            right = sum_up(indptr, values, degrees, u, min(u + ROWS_PER_POLL, n), smallest, largest)
             poll_signals()
         if not right:
             return "a weight is out of range, or a degree is not the sum of its row"
@@ -176,6 +176,7 @@ cdef bint lie_below(const node_t[::1] rows, Py_ssize_t n) noexcept nogil:
 
 cdef bint sum_up(
     const offset_t[::1] indptr, const double[::1] weights, const double[::1] degrees, Py_ssize_t first, Py_ssize_t last,
+    double smallest, double largest,
 ) noexcept nogil:
     """Whether the degrees of these rows are the sums of their weights, which are in range; 1 where there are none."""
     cdef Py_ssize_t u, e
@@ -188,7 +189,7 @@ cdef bint sum_up(
     for u in range(first, last):
         total = 0.0
         for e in range(indptr[u], indptr[u + 1]):
-            wrong |= not (SMALLEST_WEIGHT <= weights[e] <= LARGEST_WEIGHT)
+            wrong |= not (smallest <= weights[e] <= largest)
             total += weights[e]
         wrong |= degrees[u] != total
     return not wrong

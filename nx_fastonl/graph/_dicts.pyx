@@ -8,7 +8,8 @@ from libc.stdint cimport int64_t
 
 import numpy as np
 
-from nx_fastonl._lib.checks import WEIGHT_RANGE as _WEIGHT_RANGE, shortened
+from nx_fastonl._lib.checks import shortened
+from nx_fastonl._lib.limits import WEIGHT_RANGE as _WEIGHT_RANGE, allowed_weights
 
 from nx_fastonl._lib.typedefs cimport node_t
 
@@ -47,8 +48,8 @@ cdef double weight_of(object data, object weight, object u, object v) except -1.
             value = -1.0
     if value != 0.0 and not (SMALLEST <= value <= LARGEST):
         raise ValueError(
-            f"edge ({shortened(u)}, {shortened(v)}) has {weight!s} {shortened(given)}; a weight must be 0 or a number "
-            f"between {SMALLEST:g} and {LARGEST:g}"
+            f"edge ({shortened(u)}, {shortened(v)}) has {weight!s} {shortened(given)}; a weight must be "
+            + allowed_weights(False, or_zero=True)
         )
     return value
 

@@ -8,7 +8,7 @@ cimport cython
 from libc.stdint cimport int64_t, uint64_t
 from libc.string cimport memcpy
 
-from nx_fastonl._lib import checks
+from nx_fastonl._lib import checks, limits
 
 from nx_fastonl._lib.typedefs cimport node_t
 from nx_fastonl.graph._gathered cimport SMALL, TEXT, GatheredEdges, Level, Name, is_small, parse_integer
@@ -29,7 +29,7 @@ cdef enum:
 
 cdef uint64_t MAX_EXACT = <uint64_t> 1 << 53  # integers up to this are exact as floats
 cdef double[23] POWERS_OF_TEN = [10.0**exponent for exponent in range(23)]
-cdef double SMALLEST_WEIGHT = checks.WEIGHT_RANGE[0], LARGEST_WEIGHT = checks.WEIGHT_RANGE[1]
+cdef double SMALLEST_WEIGHT = limits.WEIGHT_RANGE[0], LARGEST_WEIGHT = limits.WEIGHT_RANGE[1]
 
 
 class LineError(ValueError):
@@ -405,12 +405,11 @@ cdef class EdgeTokenizer:
 
     cdef int fail_weight(self, Py_ssize_t start, Py_ssize_t stop) except -1 nogil:
         with gil:
-            smallest, largest = checks.WEIGHT_RANGE
             text = shown(self.text, start, stop)
             point = "; write decimals with a point, not with a comma" if "," in text else ""
             raise LineError(
-                f"line {self.line}: the weight {text} must be 0 or a number between {smallest:g} and "
-                f"{largest:g}{point}; {self._without_weights()}"
+                f"line {self.line}: the weight {text} must be {limits.allowed_weights(False, or_zero=True)}{point}; "
+                f"{self._without_weights()}"
             )
 
     def _any_width(self):

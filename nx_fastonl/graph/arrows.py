@@ -8,7 +8,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from nx_fastonl._lib.arrays import check_restored, read_only
-from nx_fastonl._lib.checks import WEIGHT_RANGE
 from nx_fastonl.graph._arrows import ArrowView, both_ways, count_arcs
 from nx_fastonl.graph._view import GraphView
 from nx_fastonl.graph.rows import Rows
@@ -71,13 +70,6 @@ def rows_both_ways(graph: Graph) -> tuple[Rows, tuple[NDArray[Any], ...]]:
     """The rows of W + W^T, and what else `Arrows` takes. A self-loop counts twice, as two arcs between two nodes do."""
     indptr, indices, codes, out_weights, in_weights = both_ways(graph.indptr, graph.indices, graph.weights)
     weights = out_weights + in_weights if graph.weights is not None else None
-    if weights is not None and weights.max(initial=0.0) > WEIGHT_RANGE[1]:
-        e = int(weights.argmax())
-        u, v = int(np.searchsorted(indptr, e, "right")) - 1, int(indices[e])
-        raise ValueError(
-            f"the arcs between nodes {graph.nodes[u]!r} and {graph.nodes[v]!r} add up to {weights[e]:g}, and a weight "
-            f"may be at most {WEIGHT_RANGE[1]:g}: scale the weights"
-        )
     if weights is None and (codes == OUT + IN).any():
         weights = 1.0 + (codes == OUT + IN)
     return Rows(indptr, indices, weights), (codes, out_weights, in_weights)

@@ -922,11 +922,16 @@ class CSRGraph(RowGraph):
                 "every edge in both rows, with the same weight"
             )
 
+    def _edge_at(self, e: int) -> tuple[Hashable, Hashable]:
+        """The nodes that the edge at a position in `indices` joins."""
+        u = int(np.searchsorted(self.indptr, e, "right")) - 1
+        return self.nodes[u], self.nodes[int(self.indices[e])]
+
     def _checked_weights(self, weights: ArrayLike) -> NDArray[np.float64]:
         values = np.asarray(weights)  # our own copy already
         if values.shape != self.indices.shape:
             raise ValueError(f"weights must be parallel to indices, got shapes {values.shape} and {self.indices.shape}")
-        check_weights(values, lambda e: (np.searchsorted(self.indptr, e, "right") - 1, self.indices[e]))
+        check_weights(values, self._edge_at, directed=self._directed)
         if not (values > 0).all():
             raise ValueError("weights must be positive; leave edges of weight 0 out of the arrays")
         return read_only(values, np.float64)

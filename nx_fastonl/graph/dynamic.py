@@ -40,7 +40,7 @@ from nx_fastonl.graph.events import (
 from nx_fastonl.graph.growing_names import GrowingNames, NamesState
 from nx_fastonl.graph.live import BACKEND_NAME
 from nx_fastonl.graph.names import find_in_range
-from nx_fastonl.graph.rows import MAX_NODES, Rows
+from nx_fastonl.graph.rows import MAX_NODES, Rows, check_weights
 from nx_fastonl.graph.views import MAX_COUNTED_NODES, graph_view
 
 __all__ = ["DynamicGraph", "GraphState"]
@@ -115,7 +115,7 @@ class DynamicGraph(ChangingGraph):
     __networkx_backend__ = BACKEND_NAME  # NetworkX's own functions take it too
 
     def __init__(self, G: Any = None, directed: bool | None = None, *, weight: str | None = "weight") -> None:
-        edges = edge_bunch(G) if is_frame(G) else None
+        edges = edge_bunch(G, directed=directed is True) if is_frame(G) else None
         rows, nodes, is_directed = _rows_of(G if edges is None else None, directed, weight)
         self._set_up(rows, nodes, is_directed)
         if edges is not None:
@@ -670,7 +670,7 @@ class DynamicGraph(ChangingGraph):
         2.0
         """
         u, v = checked_node(u), checked_node(v)
-        weight = None if weight is None else checked_weight(u, v, weight)
+        weight = None if weight is None else checked_weight(u, v, weight, self._directed)
         self._commit(AddEdge(u, v, weight, None if time is None else checked_time(time)))
 
     def add_edges_from(self, edges: Any, weights: ArrayLike | None = None, times: ArrayLike | None = None) -> None:
@@ -708,7 +708,7 @@ class DynamicGraph(ChangingGraph):
         >>> graph.edges(data="weight")
         [(0, 1, 0.5), (1, 2, 2.0)]
         """
-        self._commit(AddEdges(edge_bunch(edges, weights, times)))
+        self._commit(AddEdges(edge_bunch(edges, weights, times, directed=self._directed)))
 
     def add_weighted_edges_from(self, edges: Any, times: ArrayLike | None = None) -> None:
         """Add edges with weights, or change the weights of those that are there: all or, if this raises, none.
@@ -739,7 +739,7 @@ class DynamicGraph(ChangingGraph):
         >>> graph.weight("ann", "bob")
         0.5
         """
-        self._commit(AddEdges(edge_bunch(edges, times=times, weighted=True)))
+        self._commit(AddEdges(edge_bunch(edges, times=times, weighted=True, directed=self._directed)))
 
     def remove_edge(self, u: Hashable, v: Hashable) -> None:
         """Remove an edge.
@@ -1144,6 +1144,8 @@ def _rows_of(G: Any, directed: bool | None, weight: str | None) -> tuple[Rows, G
     if directed is False:
         graph = graph.without_arrows()
     rows = Rows(graph.indptr, graph.indices, graph.weights)
+    if directed and not graph.is_directed() and rows.weights is not None:
+        check_weights(rows.weights, graph._edge_at, directed=True)
     return rows, GrowingNames(graph.nodes, graph._finder), graph.is_directed() if directed is None else directed
 
 

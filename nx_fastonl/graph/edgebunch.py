@@ -8,11 +8,12 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from nx_fastonl._lib.checks import WEIGHT_RANGE, as_float, shortened
+from nx_fastonl._lib.checks import as_float, shortened
 from nx_fastonl._lib.frames import Table, is_frame, one_column, read_frame
+from nx_fastonl._lib.limits import allowed_weights, weight_range
 from nx_fastonl.graph.edgetable import edge_columns
 
-__all__ = ["EdgeBunch", "checked_node", "checked_time", "checked_weight", "edge_bunch"]
+__all__ = ["EdgeBunch", "checked_bunch", "checked_node", "checked_time", "checked_weight", "edge_bunch"]
 
 # Names of nodes: integers in an array, or any objects in a list.
 Ends = NDArray[np.int64] | list[Hashable]
@@ -41,15 +42,16 @@ def edge_bunch(
     *,
     weighted: bool = False,
     ends_only: bool = False,
+    directed: bool = False,
 ) -> EdgeBunch:
     """The edges of an array with two columns, of a table, or of tuples, as ``nx.Graph.add_edges_from`` takes them.
 
     With `weighted`, the third entry of each tuple is its weight, otherwise it is a dict that may hold a "weight". With
-    `ends_only`, it does not matter.
+    `ends_only`, it does not matter. Of arcs, as `directed` says they are, weights are checked as arcs.
     """
     weights, times = _numbers(weights, "weights"), _numbers(times, "times")
     if is_frame(edges):
-        return _of_table(read_frame(edges, "edges"), weights, times, weighted, ends_only)
+        return _of_table(read_frame(edges, "edges"), weights, times, weighted, ends_only, directed)
     if isinstance(edges, np.ndarray):
         columns = 3 if weighted else 2
         if edges.ndim != 2 or edges.shape[1] != columns:
@@ -63,14 +65,16 @@ def edge_bunch(
             if edges.dtype.kind == "u" and edges.size and edges.max() > np.iinfo(np.int64).max:
                 raise ValueError(f"a node that is an integer may have 63 bits here, got {edges.max()}")
             sources, targets = (np.ascontiguousarray(edges[:, i], dtype=np.int64) for i in (0, 1))
-            return _checked(sources, targets, weights, times)
+            return checked_bunch(sources, targets, weights, times, directed)
         ends = edges.tolist()
-        return _checked([checked_node(u) for u, _ in ends], [checked_node(v) for _, v in ends], weights, times)
-    found = [_edge(edge, weighted, ends_only) for edge in _iterated(edges)]
-    bunch = _checked([u for u, _, _ in found], [v for _, v, _ in found], weights, times)
+        return checked_bunch(
+            [checked_node(u) for u, _ in ends], [checked_node(v) for _, v in ends], weights, times, directed
+        )
+    found = [_edge(edge, weighted, ends_only, directed) for edge in _iterated(edges)]
+    bunch = checked_bunch([u for u, _, _ in found], [v for _, v, _ in found], weights, times, directed)
     if weights is not None:
         return bunch
-    values = [np.nan if weight is None else checked_weight(u, v, weight) for u, v, weight in found]
+    values = [np.nan if weight is None else checked_weight(u, v, weight, directed) for u, v, weight in found]
     return EdgeBunch(bunch.sources, bunch.targets, np.array(values, dtype=np.float64), bunch.times)
 
 
@@ -78,7 +82,7 @@ def _numbers(values: ArrayLike | None, name: str) -> ArrayLike | None:
     return one_column(values, name, name.removesuffix("s")).numbers() if is_frame(values) else values
 
 
-def _of_table(table: Any, weights: Any, times: Any, weighted: bool, ends_only: bool) -> EdgeBunch:
+def _of_table(table: Any, weights: Any, times: Any, weighted: bool, ends_only: bool, directed: bool) -> EdgeBunch:
     """Integers that fit into an array stay in one."""
     if not isinstance(table, Table):
         raise TypeError("edges must be a table with the columns source and target, got one column")
@@ -95,7 +99,7 @@ def _of_table(table: Any, weights: Any, times: Any, weighted: bool, ends_only: b
     if not ends_only:
         weights = weights if columns.weights is None else columns.weights.numbers()
         times = times if columns.times is None else columns.times.numbers()
-    return _checked(sources, targets, weights, times)
+    return checked_bunch(sources, targets, weights, times, directed)
 
 
 def _iterated(edges: Any) -> Iterable[Any]:
@@ -106,7 +110,7 @@ def _iterated(edges: Any) -> Iterable[Any]:
     return edges
 
 
-def _edge(edge: Any, weighted: bool, ends_only: bool) -> tuple[Hashable, Hashable, Any]:
+def _edge(edge: Any, weighted: bool, ends_only: bool, directed: bool) -> tuple[Hashable, Hashable, Any]:
     if not isinstance(edge, Sequence | np.ndarray) or isinstance(edge, str) or len(edge) not in (2, 3):
         raise TypeError(f"an edge must be a tuple (u, v) or (u, v, data), got {shortened(edge)}")
     if weighted and len(edge) == 2:
@@ -115,7 +119,7 @@ def _edge(edge: Any, weighted: bool, ends_only: bool) -> tuple[Hashable, Hashabl
     if len(edge) == 3 and not ends_only:
         weight = edge[2]
         if weighted and weight is None:
-            _refuse(edge[0], edge[1], weight)
+            _refuse(edge[0], edge[1], weight, directed)
         if not weighted:
             if not hasattr(weight, "get"):
                 raise TypeError(
@@ -144,26 +148,29 @@ def checked_node(node: Any) -> Hashable:
     return found
 
 
-def checked_weight(u: Hashable, v: Hashable, weight: Any) -> float:
-    """The weight of an edge as a float; an error if it cannot be one."""
+def checked_weight(u: Hashable, v: Hashable, weight: Any, directed: bool) -> float:
+    """The weight of an edge, or of an arc, as a float; an error if it cannot be one."""
     try:
         found = np.nan if isinstance(weight, str | bool) else as_float(weight)
     except (TypeError, ValueError):
         found = np.nan
-    if not WEIGHT_RANGE[0] <= found <= WEIGHT_RANGE[1]:
-        _refuse(u, v, weight)
+    smallest, largest = weight_range(directed)
+    if not smallest <= found <= largest:
+        _refuse(u, v, weight, directed)
     return found
 
 
-def _refuse(u: Hashable, v: Hashable, weight: Any) -> None:
-    smallest, largest = WEIGHT_RANGE
+def _refuse(u: Hashable, v: Hashable, weight: Any, directed: bool) -> None:
     raise ValueError(
-        f"edge ({shortened(u)}, {shortened(v)}) has weight {shortened(weight)}; a weight must be a number between "
-        f"{smallest:g} and {largest:g}, and remove_edge removes an edge"
+        f"edge ({shortened(u)}, {shortened(v)}) has weight {shortened(weight)}; a weight must be "
+        f"{allowed_weights(directed)}, and remove_edge removes an edge"
     )
 
 
-def _checked(sources: Ends, targets: Ends, weights: ArrayLike | None, times: ArrayLike | None) -> EdgeBunch:
+def checked_bunch(
+    sources: Ends, targets: Ends, weights: ArrayLike | None, times: ArrayLike | None, directed: bool
+) -> EdgeBunch:
+    """Edges whose ends were checked, with weights and times that are checked here. A weight that is NaN is missing."""
     values = np.full(len(sources), np.nan)
     if weights is not None:
         given = np.array(weights)
@@ -172,11 +179,12 @@ def _checked(sources: Ends, targets: Ends, weights: ArrayLike | None, times: Arr
             raise ValueError(f"weights must be a number for each of the {len(sources)} edges, got {got}")
         with np.errstate(over="ignore"):
             values = given.astype(np.float64)
-        bad = ~(((values >= WEIGHT_RANGE[0]) & (values <= WEIGHT_RANGE[1])) | np.isnan(values))
+        smallest, largest = weight_range(directed)
+        bad = ~(((values >= smallest) & (values <= largest)) | np.isnan(values))
         if bad.any():
             i = int(bad.argmax())
             u, v = (ends[i].item() if isinstance(ends, np.ndarray) else ends[i] for ends in (sources, targets))
-            _refuse(u, v, given[i].item())
+            _refuse(u, v, given[i].item(), directed)
     return EdgeBunch(sources, targets, values, _checked_times(times, len(sources)))
 
 

@@ -8,7 +8,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from nx_fastonl._lib.checks import WEIGHT_RANGE, cut, shortened
+from nx_fastonl._lib.checks import cut, shortened
+from nx_fastonl._lib.limits import WEIGHT_RANGE, allowed_weights
 from nx_fastonl._lib.streams import Source, Stream
 from nx_fastonl.graph._gathered import GatheredEdges
 from nx_fastonl.graph.edgelayout import Columns, known_columns
@@ -116,7 +117,5 @@ def _weights(values: NDArray[Any], row: int) -> NDArray[np.float64]:
     bad = ~((weights == 0) | ((weights >= smallest) & (weights <= largest)))
     if bad.any():
         at = int(bad.argmax())
-        raise ValueError(
-            f"row {row + at}: the weight {values[at]} must be 0 or a number between {smallest:g} and {largest:g}"
-        )
+        raise ValueError(f"row {row + at}: the weight {values[at]} must be {allowed_weights(False, or_zero=True)}")
     return weights

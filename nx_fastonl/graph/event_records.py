@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 from nx_fastonl._lib.checks import shortened
 from nx_fastonl._lib.plain import from_json, to_json
 from nx_fastonl._lib.records import RecordReader, RecordWriter
-from nx_fastonl.graph.edgebunch import EdgeBunch, Ends
+from nx_fastonl.graph.edgebunch import Ends, checked_bunch, checked_weight
 from nx_fastonl.graph.events import (
     AddEdge,
     AddEdges,
@@ -50,8 +50,8 @@ def write_event(event: GraphEvent) -> bytes:
             return writer.record(["expire edges", time])
 
 
-def read_event(reader: RecordReader) -> GraphEvent:
-    """The change that a record is about, whose first word is one of `GRAPH_EVENTS`."""
+def read_event(reader: RecordReader, *, directed: bool) -> GraphEvent:
+    """The change of a graph, directed or not, that a record is about; its first word is one of `GRAPH_EVENTS`."""
     kind, *content = reader.content
     if kind == "add nodes":
         return AddNodes(reader.listed(content[0]))
@@ -59,13 +59,14 @@ def read_event(reader: RecordReader) -> GraphEvent:
         u, v = from_json(content[0]), from_json(content[1])
         if kind == "remove edge":
             return RemoveEdge(u, v)
-        return AddEdge(u, v, *(None if number is None else float(number) for number in content[2:4]))
+        weight, time = (None if number is None else float(number) for number in content[2:4])
+        return AddEdge(u, v, None if weight is None else checked_weight(u, v, weight, directed), time)
     if kind == "add edges":
         sources, targets = _ends(reader, *content[:2])
         n = len(sources)
         weights = np.full(n, np.nan) if content[2] is None else _numbers(reader, content[2], n)
         times = None if content[3] is None else _numbers(reader, content[3], n)
-        return AddEdges(EdgeBunch(sources, targets, weights, times))
+        return AddEdges(checked_bunch(sources, targets, weights, times, directed))
     if kind == "remove edges":
         return RemoveEdges(*_ends(reader, *content))
     if kind == "remove nodes":

@@ -8,7 +8,8 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from nx_fastonl._lib.checks import WEIGHT_RANGE, shortened
+from nx_fastonl._lib.checks import shortened
+from nx_fastonl._lib.limits import allowed_weights, weight_range
 from nx_fastonl.graph._check import find_fault
 from nx_fastonl.graph._dicts import arrays_from_adjacency
 from nx_fastonl.graph._edges import sorted_rows
@@ -178,11 +179,11 @@ def _name(nodes: Sequence[Hashable] | None, row: int) -> Hashable:
     return row if nodes is None or not 0 <= row < len(nodes) else nodes[row]
 
 
-def check_weights(values: NDArray[Any], ends: Callable[[int], tuple[Any, Any]]) -> None:
+def check_weights(values: NDArray[Any], ends: Callable[[int], tuple[Any, Any]], *, directed: bool = False) -> None:
     """Raise for the first bad weight; `ends` gives the edge at a position."""
     if values.dtype.kind not in "biuf":
         raise ValueError(f"weights must be real numbers, got dtype {values.dtype}")
-    smallest, largest = WEIGHT_RANGE
+    smallest, largest = weight_range(directed)
     if len(values) == 0 or (float(values.min()) >= smallest and float(values.max()) <= largest):
         return
     as_float = values.astype(np.float64, copy=False)
@@ -191,6 +192,6 @@ def check_weights(values: NDArray[Any], ends: Callable[[int], tuple[Any, Any]]) 
         e = int(bad.argmax())
         u, v = (int(end) if isinstance(end, np.integer) else end for end in ends(e))
         raise ValueError(
-            f"edge ({shortened(u)}, {shortened(v)}) has weight {values[e]}; a weight must be 0 or a number "
-            f"between {smallest:g} and {largest:g}"
+            f"edge ({shortened(u)}, {shortened(v)}) has weight {values[e]}; a weight must be "
+            f"{allowed_weights(directed, or_zero=True)}"
         )

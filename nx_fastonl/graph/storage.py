@@ -158,7 +158,8 @@ def _stored(folder: Folder, *, check: bool) -> StoredGraph:
     degrees = _array(derived_arrays, "degrees", np.float64, n)
     nodes = _names(kind, n, folder.content)
     if check:
-        damage = find_damage(*rows, degrees, *_name_finders(folder.content)) or _disorder(nodes, folder.content)
+        damage = find_damage(*rows, degrees, *_name_finders(folder.content), directed=directed)
+        damage = damage or _disorder(nodes, folder.content)
         if damage is None and not 0 <= loops <= n:
             damage = f"there are {loops} self-loops"
         if damage is not None:

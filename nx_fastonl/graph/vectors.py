@@ -10,8 +10,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from nx_fastonl._lib.checks import WEIGHT_RANGE, Unknown, a_few, shortened
+from nx_fastonl._lib.checks import Unknown, a_few, shortened
 from nx_fastonl._lib.frames import Column, Table, is_frame, read_frame
+from nx_fastonl._lib.limits import LARGEST_NUMBER
 from nx_fastonl.graph.base import RowGraph
 
 # The rows and values of a sparse vector over the nodes.
@@ -35,7 +36,7 @@ def sparse_vector(graph: RowGraph, masses: Masses, name: str, unknown: Unknown =
         raise TypeError(f"{name} must be {expected}, got {shortened(masses)}{hint}")
     vector: dict[int, float] = {}
     skipped: list[Hashable] = []
-    skips, largest = unknown == "skip", WEIGHT_RANGE[1]
+    skips, largest = unknown == "skip", LARGEST_NUMBER
     for node, mass in masses.items():
         if skips and node not in graph:
             skipped.append(node)
@@ -193,7 +194,7 @@ def _from_array(graph: RowGraph, masses: NDArray[Any], name: str) -> SparseVecto
         raise ValueError(f"{got}; {right}{hint}")
     with np.errstate(over="ignore"):  # long doubles above the largest double become infinite, which is refused
         values = values.astype(np.float64, copy=False)
-    largest = WEIGHT_RANGE[1]
+    largest = LARGEST_NUMBER
     bad = ~((values >= 0.0) & (values <= largest))
     if bad.any():
         u = int(bad.argmax())

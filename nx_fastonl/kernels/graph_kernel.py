@@ -12,10 +12,11 @@ from numpy.typing import NDArray
 from scipy import linalg
 
 from nx_fastonl._lib.checks import check_between
+from nx_fastonl._lib.limits import S_RANGE, SMALLEST_C
 from nx_fastonl._lib.threads import one_blas_thread
 from nx_fastonl.graph.base import RowGraph
 from nx_fastonl.kernels._scaling import Scaling
-from nx_fastonl.kernels.table import KERNELS, SMOOTHNESS_RANGE, KernelParameters, checked_parameters, full_name
+from nx_fastonl.kernels.table import KERNELS, KernelParameters, checked_parameters, full_name
 from nx_fastonl.push import _push
 from nx_fastonl.push._workspace import Workspace
 from nx_fastonl.push.local import NEVER_CANCELLED, PushResult, diagonal_entries, push_or_solve
@@ -23,7 +24,6 @@ from nx_fastonl.push.system import LinearSystem
 
 __all__ = ["GraphKernel"]
 
-S_RANGE = (1e-18, 1e18)
 # The largest graph whose exact matrix is computed: 3.2 GB.
 MAX_EXACT_NODES = 20_000
 # The relative rounding error of one operation in double precision is at most this.
@@ -157,15 +157,15 @@ class GraphKernel:
             u = int((self.graph.degrees / self.c(rows)).argmax())
         elif self._constant_S is None:
             return  # c / D is at least the smoothness
-        elif self._form.shift + self._form.slope * self._constant_S >= SMOOTHNESS_RANGE[0] * self.graph.largest_degree:
+        elif self._form.shift + self._form.slope * self._constant_S >= SMALLEST_C * self.graph.largest_degree:
             return
         else:
             u = int(self.graph.degrees.argmax())
         c, degree = float(self.c([u])[0]), float(self.graph.degrees[u])
-        if c < SMOOTHNESS_RANGE[0] * degree:
+        if c < SMALLEST_C * degree:
             raise ValueError(
                 f"kernel {self.name!r} adds c = {c:g} to the degree {degree:g} of node {self.graph.nodes[u]!r}, which "
-                f"must be at least {SMOOTHNESS_RANGE[0]:g} of it: give a larger smoothness, or scale the weights down"
+                f"must be at least {SMALLEST_C:g} of it: give a larger smoothness, or scale the weights down"
             )
 
     def at_degrees(self, degrees: NDArray[np.float64]) -> tuple[NDArray[np.float64], NDArray[np.float64]]:

@@ -9,11 +9,10 @@ from typing import Literal, NamedTuple, TypedDict
 
 from numpy.typing import ArrayLike
 
-from nx_fastonl._lib.checks import WEIGHT_RANGE, check_at_least_zero, check_between, check_strictly_between, shortened
+from nx_fastonl._lib.checks import check_at_least_zero, check_between, check_strictly_between, shortened
+from nx_fastonl._lib.limits import SMOOTHNESS_RANGE, WEIGHT_RANGE
 
 DEFAULT_SMOOTHNESS = 0.15
-# Outside this range, rounding loses either lam / n or the degree when the two are added.
-SMOOTHNESS_RANGE = (1e-9, 1e9)
 
 
 class KernelParameters(TypedDict, total=False):

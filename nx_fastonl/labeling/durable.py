@@ -542,7 +542,7 @@ class DurableGraph(DynamicGraph):
     def _replay_one(self, reader: RecordReader) -> None:
         kind, *content = reader.content
         if kind in GRAPH_EVENTS:
-            self._apply(read_event(reader))
+            self._apply(read_event(reader, directed=self._directed))
         elif kind == "labeler":
             name, made_with = content
             self._labelers[name] = _DurableLabeler._made(self, name, made_with)

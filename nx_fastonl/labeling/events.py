@@ -7,7 +7,8 @@ from typing import Any, NamedTuple, NoReturn
 
 import numpy as np
 
-from nx_fastonl._lib.checks import WEIGHT_RANGE, as_float, check_between, shortened
+from nx_fastonl._lib.checks import as_float, check_between, shortened
+from nx_fastonl._lib.limits import allowed_weights, weight_range
 from nx_fastonl._lib.plain import is_missing
 from nx_fastonl.graph.edgebunch import checked_node
 from nx_fastonl.labeling.labels import checked_label
@@ -44,16 +45,16 @@ class Event(NamedTuple):
     time: float | None = None
 
 
-def event_of(item: Any) -> Event:
-    """The event that a dict or a tuple means; an error that says what is wrong with it."""
+def event_of(item: Any, *, directed: bool) -> Event:
+    """The event that a dict or a tuple means, of a directed graph or not; an error that says what is wrong with it."""
     if isinstance(item, tuple | list) and item:
         kind = item[0]
         given: Mapping[str, Any] = dict(zip(_fields_of(kind), item[1:], strict=False))
         if len(item) - 1 > len(KINDS[kind]):
             _refuse(kind, f"has {len(item) - 1} values after its name")
-        return _checked(kind, given)
+        return _checked(kind, given, directed)
     if isinstance(item, Mapping):
-        return _checked(item.get("event"), item)
+        return _checked(item.get("event"), item, directed)
     raise TypeError(
         'an event must be a dict such as {"event": "edge", "u": 1, "v": 2}, or a tuple such as ("edge", 1, 2), '
         f"got {shortened(item)}"
@@ -70,7 +71,7 @@ def _fields_of(kind: Any) -> tuple[str, ...]:
     return fields
 
 
-def _checked(kind: Any, given: Mapping[str, Any]) -> Event:
+def _checked(kind: Any, given: Mapping[str, Any], directed: bool) -> Event:
     fields = _fields_of(kind)
     found: dict[str, Any] = {}
     for name, value in given.items():
@@ -79,7 +80,7 @@ def _checked(kind: Any, given: Mapping[str, Any]) -> Event:
         if name not in fields:
             _refuse(kind, f"has no {shortened(name)}")
         if name == "weight":
-            found[name] = _weight(value)
+            found[name] = _weight(value, directed)
         elif name == "time":
             check_between("time", value, -LARGEST_TIME, LARGEST_TIME)
             found[name] = float(value)
@@ -99,15 +100,14 @@ def _refuse(kind: str, problem: str) -> NoReturn:
     raise ValueError(f'the event "{kind}" {problem}; it takes {expected}')
 
 
-def _weight(value: Any) -> float:
-    smallest, largest = WEIGHT_RANGE
+def _weight(value: Any, directed: bool) -> float:
+    smallest, largest = weight_range(directed)
     try:
         found = np.nan if isinstance(value, str | bool) else as_float(value)
     except (TypeError, ValueError):
         found = np.nan
     if not smallest <= found <= largest:
         raise ValueError(
-            f"the weight must be a number between {smallest:g} and {largest:g}, got {shortened(value)}; "
-            '"remove-edge" removes an edge'
+            f'the weight must be {allowed_weights(directed)}, got {shortened(value)}; "remove-edge" removes an edge'
         )
     return found

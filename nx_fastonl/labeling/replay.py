@@ -208,7 +208,7 @@ class Replay:
     def _take(self, read: Located) -> Answer | None:
         """Apply an event. If it is bad, those before it were applied, and nothing of it is."""
         try:
-            event = event_of(read.item)
+            event = event_of(read.item, directed=self.graph.is_directed())
         except EVENT_ERRORS as error:
             self._add_held()
             raise _located(error, read) from error

@@ -12,6 +12,7 @@ import networkx as nx
 import numpy as np
 
 from nx_fastonl._lib.checks import check_positive, check_whole, shortened
+from nx_fastonl._lib.limits import SINGLE_DEGREES, SINGLE_FRACTION
 from nx_fastonl.graph.arrows import Arrows
 from nx_fastonl.graph.base import RowGraph
 from nx_fastonl.graph.dynamic_rows import DynamicArrows
@@ -40,10 +41,6 @@ Method: TypeAlias = Literal[
 ]
 
 
-# Roots, products and quotients of weighted degrees in this range neither overflow nor vanish in single precision.
-SINGLE_PRECISION_RANGE = (1e-20, 1e20)
-# Where a push settles a smaller fraction of its mass, numbers of 24 bits do not notice it, and pushes never end.
-SMALLEST_SINGLE_PRECISION = 1e-6
 # The epsilon of each method, times n.
 FASTONL_EPSILON, PERCEPTRON_EPSILON, ADAPTIVE_EPSILON = 0.1, 0.01, 0.03
 # The smoothness of the adaptive learner in streams, and for labels known at once.
@@ -156,17 +153,17 @@ def _perceptron(kernel: GraphKernel, history: LabelHistory, options: LabelerOpti
 def _check_single_precision(kernel: GraphKernel) -> None:
     all_degrees = kernel.graph.degrees
     degrees = all_degrees[all_degrees > 0.0]
-    smallest, largest = SINGLE_PRECISION_RANGE
+    smallest, largest = SINGLE_DEGREES
     if len(degrees) and not smallest <= degrees.min() <= degrees.max() <= largest:
         raise ValueError(
             f'dtype="float32" needs weighted degrees between {smallest:g} and {largest:g}, got {degrees.min():g} to '
             f"{degrees.max():g}: scale the weights, or use float64"
         )
     settled = float((kernel.c(all_degrees > 0.0) / degrees).min(initial=1.0))
-    if settled < SMALLEST_SINGLE_PRECISION:
+    if settled < SINGLE_FRACTION:
         raise ValueError(
             f'dtype="float32" needs a smoothness with which c, which a kernel adds to weighted degrees, is at least '
-            f"{SMALLEST_SINGLE_PRECISION:g} of each, got {settled:.2g}: use float64"
+            f"{SINGLE_FRACTION:g} of each, got {settled:.2g}: use float64"
         )
 
 

@@ -215,7 +215,8 @@ def _graph(rows: Rows, names: Sequence[Hashable] | None, directed: bool, *, weig
     """The graph. Where edges of NetworkX's would have an attribute, they have weights, even if all are 1."""
     if weighted and rows.weights is None:
         rows = rows._replace(weights=np.ones(len(rows.indices)))
-    return CSRGraph._made(rows, names, directed)
+    with _handing_back():
+        return CSRGraph._made(rows, names, directed)
 
 
 def _is_directed(create_using: Any) -> bool:

@@ -11,7 +11,8 @@ from typing import Any
 import networkx as nx
 import numpy as np
 
-from nx_fastonl._lib.checks import WEIGHT_RANGE, as_float, check_fraction, shortened
+from nx_fastonl._lib.checks import as_float, check_fraction, shortened
+from nx_fastonl._lib.limits import LARGEST_NUMBER
 from nx_fastonl.graph.csr import CSRGraph
 from nx_fastonl.graph.live import LiveGraph, may_be_one_sided
 from nx_fastonl.nxapi import algorithms, electrical, readers
@@ -67,7 +68,7 @@ def _bad_damping(given: Arguments) -> str | None:
 
 
 def _bad_masses(given: Arguments) -> str | None:
-    largest = WEIGHT_RANGE[1]
+    largest = LARGEST_NUMBER
     for name in ("personalization", "dangling", "nstart"):
         masses = given[name]
         if masses is None:

@@ -11,8 +11,9 @@ import networkx as nx
 import numpy as np
 from numpy.typing import NDArray
 
-from nx_fastonl._lib.checks import WEIGHT_RANGE, check_between, check_count, check_fraction, check_positive, shortened
+from nx_fastonl._lib.checks import check_between, check_count, check_fraction, check_positive, shortened
 from nx_fastonl._lib.html import record_view
+from nx_fastonl._lib.limits import WEIGHT_RANGE
 from nx_fastonl.graph._dicts import dict_from_arrays
 from nx_fastonl.graph.convert import as_row_graph
 from nx_fastonl.graph.vectors import Masses, dense_vector, is_by_row, sparse_vector, unframed

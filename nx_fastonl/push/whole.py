@@ -11,6 +11,7 @@ from typing import Any, NamedTuple, Self
 import numpy as np
 from numpy.typing import NDArray
 
+from nx_fastonl._lib.limits import SINGLE_PIVOTS
 from nx_fastonl._lib.threads import usable_cores
 from nx_fastonl.push import _bicgstab, _substitution, _whole
 from nx_fastonl.push._pulled import PulledRows
@@ -27,8 +28,6 @@ SMALLEST_FACTOR = 4.0
 SPREAD_POWER = 0.7
 # A round that leaves more than this fraction of the mass has met rounding errors, or does not converge.
 STALLED_FACTOR = 0.5
-# Pivots that single precision can hold, with room for products.
-SINGLE_RANGE = 1e-30, 1e30
 # Where a step settles less than this fraction of the mass, rounding errors of single precision would grow too large.
 SLOW_FRACTION = 1e-3
 # Where ties are kept, a directed graph is solved until this fraction of the mass is left, divided by that which a step
@@ -167,7 +166,7 @@ class Rounds:
 
     def _fits_single_precision(self) -> bool:
         smallest, largest = self.pivots.min(initial=1.0), self.pivots.max(initial=1.0)
-        return 1.0 - self.radius > SLOW_FRACTION and smallest > SINGLE_RANGE[0] and largest < SINGLE_RANGE[1]
+        return 1.0 - self.radius > SLOW_FRACTION and smallest > SINGLE_PIVOTS[0] and largest < SINGLE_PIVOTS[1]
 
     def residual(self, b: Float64s, z: Float64s) -> tuple[Float64s, float]:
         """What z lacks, and its mass."""

@@ -45,6 +45,18 @@ def test_bad_weight():
             fo.personalized_pagerank_local(G, personalization="a")
 
 
+@fault("arcs that add up to more than a weight may be")
+def test_heavy_arcs(tmp_path):
+    for directed, weight in ((True, 6e99), (False, 1.2e100)):
+        with fo.DurableGraph(tmp_path / str(directed), directed=directed) as graph:
+            graph.add_edge("a", "b", weight=weight / 2)
+            with pytest.raises(ValueError, match=r"edge \('a', 'a'\) has weight"):
+                graph.add_edge("a", "a", weight=weight)
+            graph.snapshot()
+        with fo.DurableGraph(tmp_path / str(directed)) as graph:
+            assert list(graph) == ["a", "b"]
+
+
 @fault("a view that shows an edge in one direction only")
 def test_one_sided_view():
     V = nx.subgraph_view(nx.complete_graph(4), filter_edge=lambda u, v: u < v)
