@@ -34,6 +34,8 @@ def shortened(value: object) -> str:
         text = repr(value)
     except ValueError:  # Python refuses to write integers of more than 4,300 digits, here inside of another value
         return f"a {type(value).__name__} with an integer that is too long to show"
+    except Exception:  # noqa: BLE001  of the value's own code: the message is about something else
+        return f"a {type(value).__name__} whose repr raises"
     return cut(text)
 
 

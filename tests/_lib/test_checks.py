@@ -11,6 +11,11 @@ HUGE = 10**400  # above the largest float
 UNWRITABLE = 10**5_000  # more digits than Python writes
 
 
+class Unshown:
+    def __repr__(self):
+        raise RuntimeError
+
+
 def kind(value):
     """What pytest calls a value, which it could not write."""
     return type(value).__name__
@@ -31,6 +36,7 @@ def test_short_values_are_shown_as_they_are(value):
         (UNWRITABLE, "an integer of about 5,001 digits"),
         (Fraction(UNWRITABLE, 7), "a Fraction with an integer that is too long to show"),
         ([1, UNWRITABLE], "a list with an integer that is too long to show"),
+        (Unshown(), "a Unshown whose repr raises"),
         ("x" * 100_000, f"'{'x' * 119}... (100,002 characters)"),
         (list(range(100_000)), f"{str(list(range(100)))[:120]}... (688,890 characters)"),
     ],
