@@ -24,7 +24,7 @@ def dense(model):
     """H, and Z, R and B with a column for each label, of a labeler on a diffusion."""
     learner = learner_of(model)
     kernel = learner.kernel
-    W = kernel.graph.to_scipy().toarray()
+    W = kernel.graph.whole().to_scipy().toarray()
     H = np.diag(kernel.c(np.arange(len(W))) + W.sum(axis=1)) - W
     Z, R = learner.diffusion.dense(learner.k)
     return H, Z, R, learner.stored_gradients()

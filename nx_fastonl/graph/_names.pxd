@@ -26,3 +26,13 @@ cdef class IntegerTable:
 
     cdef node_t number(self, int64_t value) except -1 nogil
     cdef int make_room(self) except -1 nogil
+
+
+@cython.final
+cdef class ObjectTable:
+    cdef readonly dict names
+    cdef dict plain  # the rows of texts and integers, which are in neither of the next two
+    cdef dict hashes  # by row
+    cdef dict rows  # by hash: a row, or a tuple of several
+
+    cdef bint is_at(self, row, name) except -1

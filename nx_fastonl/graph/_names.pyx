@@ -1,6 +1,6 @@
-"""Names of nodes <-> rows: hash tables over texts and integers, without a Python object per name.
+"""Names of nodes <-> rows: hash tables over texts and integers, without a Python object per name, and over any objects.
 
-A table is an array of slots, a power of two, of which at most half are taken. A slot holds a row plus 1, or 0. A name is
+A table of texts or integers is an array of slots, a power of two, of which at most half are taken. A slot holds a row plus 1, or 0. A name is
 searched from the slot that its hash gives, up to the first empty one. The seed of the hash is drawn at random for each
 table, so that nobody can choose names that all fall into one slot.
 """
@@ -176,6 +176,79 @@ cdef class IntegerTable:
     def names(self):
         """All integers."""
         return np.array(self.values[:self.n])
+
+
+@cython.final
+cdef class ObjectTable:
+    """Any objects, each with a row. Their own code, ``__hash__`` and ``__eq__``, runs in `find` and as `add` begins.
+
+    So an object joins and leaves as a whole, whatever that code does. A dict would also run it in between.
+
+    Attributes
+    ----------
+    names : dict
+        The objects by row, in the order in which they joined. Not to be changed by others.
+    """
+
+    def __cinit__(self):
+        self.names, self.plain, self.hashes, self.rows = {}, {}, {}, {}
+
+    def __len__(self):
+        return len(self.names)
+
+    def find(self, name):
+        """The row of an object; None if it has none."""
+        found = self.plain.get(name)
+        if found is not None or not self.rows:
+            return found
+        found = self.rows.get(hash(name))
+        if type(found) is tuple:
+            for row in found:
+                if self.is_at(row, name):
+                    return row
+            return None
+        return found if found is not None and self.is_at(found, name) else None
+
+    cdef bint is_at(self, row, name) except -1:
+        other = self.names.get(row, self)
+        return other is name or (other is not self and other == name)
+
+    # What an interrupt leaves of `add` and `remove` is made whole by calling `remove` again, while the row is listed.
+
+    def add(self, row, name):
+        """Give a row that nobody has to an object that has none. What its hash raises changes nothing."""
+        cdef Py_hash_t key = hash(name)
+        self.names[row] = name
+        if is_plain(name):
+            self.plain[name] = row
+            return
+        self.hashes[row] = key
+        found = self.rows.get(key)
+        if found is None:
+            self.rows[key] = row
+        else:
+            self.rows[key] = (*found, row) if type(found) is tuple else (found, row)
+
+    def remove(self, row):
+        """Take its row away from an object."""
+        name = self.names[row]
+        if is_plain(name):
+            self.plain.pop(name, None)
+        else:
+            key = self.hashes.get(row)
+            found = self.rows.get(key)
+            if type(found) is tuple:
+                others = tuple([other for other in found if other != row])
+                self.rows[key] = others if len(others) > 1 else others[0]
+            elif found == row:
+                del self.rows[key]
+            self.hashes.pop(row, None)
+        del self.names[row]
+
+
+cdef bint is_plain(name):
+    """Whether hash and equality are Python's own: then a dict runs no other code, and finds it in less time."""
+    return type(name) is str or type(name) is int
 
 
 def slots_for(Py_ssize_t n):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import heapq
 import weakref
-from collections.abc import Callable, Hashable, Iterable, Iterator
+from collections.abc import Callable, Collection, Hashable, Iterable, Iterator
 from functools import partial
 from itertools import islice
 from time import perf_counter
@@ -75,7 +75,8 @@ class DynamicGraph(ChangingGraph):
     edge, and no other attributes.
 
     An edge joins or leaves in time that follows the shorter of its two rows, and a change is all or nothing, whatever
-    interrupts it. Threads may read and change a graph at the same time: a change waits until nobody reads.
+    interrupts it, and whatever the nodes' own ``__eq__`` and ``__hash__`` raise. Threads may read and change a graph at
+    the same time: a change waits until nobody reads.
 
     Parameters
     ----------
@@ -818,8 +819,7 @@ class DynamicGraph(ChangingGraph):
         DynamicGraph with 2 nodes and 0 edges
         """
         with self._lock.writing:
-            self._row_of(node)
-            self._commit(RemoveNodes([node]))
+            self._commit(RemoveNodes([node], [self._row_of(node)]))
 
     def remove_nodes_from(self, nodes: Iterable[Hashable]) -> None:
         """Remove nodes with their edges, as far as they are there.
@@ -899,12 +899,8 @@ class DynamicGraph(ChangingGraph):
                 self._add_edges(edges)
             case RemoveEdges(sources, targets):
                 self._remove_edges(self._known_rows(sources), self._known_rows(targets))
-            case RemoveNodes(nodes):
-                try:
-                    self._remove_nodes(nodes)
-                except BaseException:  # an interrupt: what is left of it is done before that goes on
-                    self._remove_nodes(nodes)
-                    raise
+            case RemoveNodes(nodes, rows):
+                self._remove_rows(self._found_rows(nodes) if rows is None else rows)
             case ExpireEdges(time):
                 self._expire(time)
 
@@ -923,6 +919,20 @@ class DynamicGraph(ChangingGraph):
             return self._nodes.find_integers(nodes).astype(np.int32)
         return np.array([-1 if u is None else u for u in map(self._nodes.find, nodes)], dtype=np.int32)
 
+    def _found_rows(self, nodes: Iterable[Hashable]) -> list[int]:
+        """The rows of those nodes that are in the graph, each once."""
+        return [u for u in dict.fromkeys(map(self._nodes.find, nodes)) if u is not None]
+
+    def _joined_rows(self, nodes: Ends) -> NDArray[np.int32]:
+        """The rows of nodes that are all in the graph."""
+        if isinstance(nodes, np.ndarray):
+            return self._nodes.find_integers(nodes).astype(np.int32)
+        rows = list(map(self._nodes.find, nodes))
+        if None in rows:
+            node = nodes[rows.index(None)]
+            raise ValueError(f"the hash of node {shortened(node)}, or what it equals, changed while it was added")
+        return np.array(rows, dtype=np.int32)
+
     def _predecessor_rows(self, u: int) -> NDArray[np.int32]:
         if self.rows.both_ways is None:
             return self.rows.row(u)[0]
@@ -933,10 +943,11 @@ class DynamicGraph(ChangingGraph):
 
     def _add_nodes(self, nodes: Iterable[Hashable]) -> None:
         new = self._new_nodes(nodes)
+        before = self._nodes.n_later, self._nodes.n_used
         try:
             self._join(new)
         except BaseException:
-            self._leave(new)
+            self._nodes.take_back(*before)
             raise
 
     def _add_new_nodes(self, nodes: Iterable[Hashable], new: list[Hashable]) -> None:
@@ -947,19 +958,19 @@ class DynamicGraph(ChangingGraph):
             if found:
                 self._commit(AddNodes(found))
 
-    def _remove_lone_nodes(self, nodes: Iterable[Hashable], is_kept: Callable[[int], bool]) -> None:
+    def _remove_lone_nodes(self, nodes: Collection[Hashable], is_kept: Callable[[int], bool]) -> None:
         with self._lock.writing:
-            rows = ((node, self._nodes.find(node)) for node in nodes)
-            lone = [node for node, u in rows if u is not None and self._degree(u, weight=None) == 0 and not is_kept(u)]
+            rows = self._nodes.rows_of_objects(nodes)
+            lone = [u for u in rows if self._degree(u, weight=None) == 0 and not is_kept(u)]
             if lone:
-                self._commit(RemoveNodes(lone))
+                self._commit(RemoveNodes([self._nodes[u] for u in lone], lone))
 
     def _new_nodes(self, nodes: Iterable[Hashable]) -> list[Hashable]:
         """Those of these nodes that are not there, each once."""
         return [node for node in dict.fromkeys(nodes) if self._nodes.find(node) is None]
 
     def _join(self, new: list[Hashable]) -> None:
-        """Add nodes that are not there. An interrupt may leave this half-done, which `_leave` takes back."""
+        """Add nodes that are not there. What raises may leave this half-done; then `take_back` undoes it."""
         for node in new:
             self._nodes.add(node)
         if self._nodes.n_used > MAX_NODES:
@@ -967,27 +978,21 @@ class DynamicGraph(ChangingGraph):
         for rows in self._pools():
             rows.add_rows(self._nodes.n_used)
 
-    def _leave(self, new: list[Hashable]) -> None:
-        """Remove nodes without edges, as far as they are there, so that they would get the same rows again."""
-        for node in reversed(new):
-            row = self._nodes.find(node)
-            if row is not None:
-                self._nodes.remove(node, row)
-
     def _add_edges(self, edges: EdgeBunch) -> None:
         new = self._new_ends(edges)
+        before = self._nodes.n_later, self._nodes.n_used
         positions = self._positions()
         try:
             self._join(new)
-            sources, targets = self._known_rows(edges.sources), self._known_rows(edges.targets)
+            sources, targets = self._joined_rows(edges.sources), self._joined_rows(edges.targets)
             self._set_weights(sources, targets, edges.weights)
             if edges.times is not None:
                 self._set_times(sources, targets, edges.times)
         except BaseException:
             if self._positions() == positions:  # no edge has joined
-                self._leave(new)
+                self._nodes.take_back(*before)
             elif edges.times is not None:
-                self._set_times(self._known_rows(edges.sources), self._known_rows(edges.targets), edges.times)
+                self._set_times(sources, targets, edges.times)
             raise
 
     def _new_ends(self, edges: EdgeBunch) -> list[Hashable]:
@@ -1066,10 +1071,17 @@ class DynamicGraph(ChangingGraph):
             for u, v in zip(sources.tolist(), targets.tolist(), strict=True):
                 self._times.pop(self._key(u, v), None)
 
-    def _remove_nodes(self, nodes: list[Hashable]) -> None:
-        for node in nodes:
-            u = self._nodes.find(node)
-            if u is None:
+    def _remove_rows(self, rows: list[int]) -> None:
+        """Remove the nodes of these rows with their edges."""
+        try:
+            self._clear_rows(rows)
+        except BaseException:  # an interrupt, as no node's code runs: what is left of it is done before that goes on
+            self._clear_rows(rows)
+            raise
+
+    def _clear_rows(self, rows: list[int]) -> None:
+        for u in rows:
+            if not self._nodes.has(u):
                 continue
             if self._times:
                 for v in self.rows.row(u)[0].tolist():
@@ -1081,7 +1093,7 @@ class DynamicGraph(ChangingGraph):
                 self.rows.pool.set_weights(sources, np.full_like(sources, u), np.zeros(len(sources)))
                 self.rows.both_ways.pool.clear_row(u)
             self.rows.pool.clear_row(u)
-            self._nodes.remove(node, u)
+            self._nodes.remove(u)
 
     def _key(self, u: int, v: int) -> tuple[int, int]:
         return (u, v) if self._directed or u <= v else (v, u)

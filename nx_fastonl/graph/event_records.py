@@ -44,7 +44,7 @@ def write_event(event: GraphEvent) -> bytes:
             return writer.record(["add edges", *ends, weights, times])
         case RemoveEdges(sources, targets):
             return writer.record(["remove edges", writer.names(sources, "node"), writer.names(targets, "node")])
-        case RemoveNodes(nodes):
+        case RemoveNodes(nodes, _):
             return writer.record(["remove nodes", writer.names(nodes, "node")])
         case ExpireEdges(time):
             return writer.record(["expire edges", time])

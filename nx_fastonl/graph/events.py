@@ -49,6 +49,7 @@ class RemoveNodes(NamedTuple):
     """Nodes leave with their edges, as far as they are there."""
 
     nodes: list[Hashable]
+    rows: list[int] | None = None  # of the nodes, where they were found already
 
 
 class ExpireEdges(NamedTuple):

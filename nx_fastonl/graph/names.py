@@ -32,6 +32,7 @@ __all__ = [
     "find_in_range",
     "finder_of",
     "integer_names",
+    "is_hashable",
     "text_names",
 ]
 
@@ -242,8 +243,19 @@ def finder_of(nodes: Sequence[Hashable]) -> tuple[Callable[[Any], int | None], i
 def _find_in_dict(index: dict[Hashable, int], node: Any) -> int | None:
     try:
         return index.get(node)
-    except TypeError:  # unhashable
+    except TypeError:
+        if is_hashable(node):
+            raise
         return None
+
+
+def is_hashable(node: object) -> bool:
+    """Whether a node has a hash: a TypeError of its ``__eq__`` does not mean that it has none."""
+    try:
+        hash(node)
+    except TypeError:
+        return False
+    return True
 
 
 def find_in_range(n: int, node: Hashable) -> int | None:

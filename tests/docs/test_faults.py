@@ -19,7 +19,9 @@ from nx_fastonl.cli import screen
 from nx_fastonl.learners import _diffusion
 from tests.experiments import test_runner
 from tests.fuzz import interrupts
+from tests.graph import test_hostile_nodes as graph_nodes
 from tests.labeling import test_durable
+from tests.labeling import test_hostile_nodes as learning_nodes
 from tests.seams import learner_of
 from tests.tampering import tampered
 
@@ -336,6 +338,12 @@ def test_calling_labels():
     model.learn_one(0, Label("a"))
     model.learn_many((node, model.predict_one(node)) for node in (1, 2))
     assert model.labels == {0: "a", 1: "a", 2: "a"}
+
+
+@fault("a node whose `__eq__` or `__hash__` raises")
+def test_raising_nodes():
+    graph_nodes.test_a_change_is_whole_whenever_a_node_raises("remove_nodes_from", lasting=False, directed=True)
+    learning_nodes.test_nodes_that_were_added_leave_again_whenever_a_node_raises("learn_many", lasting=True)
 
 
 @fault("a signal handler that changes a model while it is being changed")
