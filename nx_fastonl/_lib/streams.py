@@ -21,6 +21,9 @@ from nx_fastonl._lib.progress import progress_bar
 FileLike = str | os.PathLike[str] | BinaryIO
 # Bytes that are looked at to tell what a file holds.
 BEGIN_BYTES = 64
+# A file may stand for many times as much as it holds: real ones, of edges or of events, for about 30 times. One that
+# stands for more than the first number, and for more than so many bytes, is refused.
+MOST_TIMES, FREE_BYTES = 200, 1 << 26
 
 
 class Source(NamedTuple):
@@ -28,6 +31,19 @@ class Source(NamedTuple):
 
     file: Path | BinaryIO
     name: str
+
+
+class ExpansionError(ValueError):
+    """A small file that stands for far more than it holds."""
+
+
+def check_expansion(expanded: int, stored: int, advice: str) -> None:
+    """Raise ExpansionError if so many bytes are too much for a file with the other number of bytes."""
+    if expanded > max(FREE_BYTES, MOST_TIMES * stored):
+        raise ExpansionError(
+            f"{stored:,} bytes stand for {expanded >> 20:,} MiB or more, which is over {MOST_TIMES} times as much; "
+            f"if it is meant so, {advice}"
+        )
 
 
 def sources_of(path: FileLike | Sequence[FileLike]) -> list[Source]:
@@ -104,8 +120,10 @@ def _decompressed(stored: BinaryIO, name: str) -> Iterator[Stream]:
     begin, file = _begun(stored)
     compression = _compression(begin, name)
     try:
-        begin, text = _begun(compression.open(file))
+        begin, text = _begun(compression.open(file), cast(_Continued, file.raw))
         yield Stream(text, stored, begin)
+    except ExpansionError as error:
+        raise ValueError(f"{name}: {error}") from None
     except EOFError as error:
         raise ValueError(f"{name} ends in the middle of its compressed data; fetch it once more") from error
     except compression.errors as error:
@@ -114,29 +132,37 @@ def _decompressed(stored: BinaryIO, name: str) -> Iterator[Stream]:
         raise ValueError(f"{name}: the compressed data is damaged ({error}); fetch the file once more") from error
 
 
-def _begun(file: Any) -> tuple[bytes, BinaryIO]:
+def _begun(file: Any, stored: _Continued | None = None) -> tuple[bytes, io.BufferedReader]:
     """The first bytes of a file, and a file that has them still. One read may give fewer, as from a pipe."""
     begin = b""
     while len(begin) < BEGIN_BYTES and (more := file.read(BEGIN_BYTES - len(begin))):
         begin += more
-    return begin, io.BufferedReader(_Continued(begin, file))
+    return begin, io.BufferedReader(_Continued(begin, file, stored))
 
 
 class _Continued(io.RawIOBase):
-    """A file of which the first bytes were read already. It is left open when this is closed."""
+    """A file of which the first bytes were read already. It is left open when this is closed.
 
-    def __init__(self, begin: bytes, file: Any) -> None:
-        self._begin, self._file = memoryview(begin), file
+    With `stored`, which `file` reads, it refuses to give far more than what was read there.
+    """
+
+    def __init__(self, begin: bytes, file: Any, stored: _Continued | None) -> None:
+        self.size = 0  # of what was read
+        self._begin, self._file, self._stored = memoryview(begin), file, stored
         self._read: Callable[[Any], int] = getattr(file, "readinto1", None) or file.readinto
 
     def readable(self) -> bool:
         return True
 
     def readinto(self, buffer: Any) -> int:
-        if not self._begin:
-            return self._read(buffer)
-        size = min(len(buffer), len(self._begin))
-        buffer[:size], self._begin = self._begin[:size], self._begin[size:]
+        if self._begin:
+            size = min(len(buffer), len(self._begin))
+            buffer[:size], self._begin = self._begin[:size], self._begin[size:]
+        else:
+            size = self._read(buffer)
+        self.size += size
+        if self._stored is not None:
+            check_expansion(self.size, self._stored.size, "unpack it first")
         return size
 
 

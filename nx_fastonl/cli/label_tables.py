@@ -10,7 +10,9 @@ from textwrap import shorten
 from typing import Any, NamedTuple
 
 from nx_fastonl._lib.checks import a_few, cut, shortened
+from nx_fastonl._lib.parquet import ParquetTable
 from nx_fastonl._lib.plain import is_missing
+from nx_fastonl._lib.streams import ExpansionError
 from nx_fastonl.cli.formats import TableError, format_of, pyarrow_module
 from nx_fastonl.cli.graphs import NamedGraph
 from nx_fastonl.cli.inputs import (
@@ -27,6 +29,8 @@ from nx_fastonl.cli.inputs import (
 __all__ = ["LabelTable", "labels_of", "parse_labels", "read_labels"]
 
 LABEL_COLUMNS = ("node", "label")
+# Rows of a table in Parquet that are read at once, at most.
+BATCH_ROWS = 1 << 14
 # The name under which pandas stores an index in a Parquet file begins with this.
 INDEX_COLUMN = "__index_level_"
 
@@ -211,17 +215,21 @@ def _integer(text: str) -> int | _LongInteger:
 
 
 def _parquet_labels(content: bytes, name: str) -> Iterator[LabelRow]:
+    pa = pyarrow_module("pyarrow")
     try:
-        table = pyarrow_module("pyarrow.parquet").ParquetFile(io.BytesIO(content)).read(use_threads=False)
-    except (OSError, ValueError) as error:  # ArrowInvalid is a ValueError
+        table = ParquetTable(content)
+        columns = [column for column in table.schema.names if not column.startswith(INDEX_COLUMN)]
+        _check_label_columns(columns, name)
+        row = 1
+        for nodes, labels in table.batches(LABEL_COLUMNS, BATCH_ROWS):
+            yield from zip(range(row, row + len(nodes)), nodes.to_pylist(), labels.to_pylist(), strict=True)
+            row += len(nodes)
+    except (pa.ArrowException, OSError) as error:
         raise TableError(f"{name}: not a Parquet file") from error
-    columns = [column for column in table.column_names if not column.startswith(INDEX_COLUMN)]
-    _check_label_columns(columns, name)
-    try:
-        nodes, labels = (table.column(column).to_pylist() for column in LABEL_COLUMNS)
     except UnicodeDecodeError as error:
         raise TableError(f"{name}: not text in UTF-8") from error
-    yield from zip(range(1, len(nodes) + 1), nodes, labels, strict=True)
+    except ExpansionError as error:
+        raise TableError(f"{name}: {error}") from error
 
 
 def _check_label_columns(found: Sequence[str], where: str) -> None:

@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from nx_fastonl._lib.checks import cut, shortened
 from nx_fastonl._lib.limits import WEIGHT_RANGE, allowed_weights
+from nx_fastonl._lib.parquet import ParquetTable
 from nx_fastonl._lib.streams import Source, Stream
 from nx_fastonl.graph._gathered import GatheredEdges
 from nx_fastonl.graph.edgelayout import Columns, known_columns
@@ -17,28 +18,28 @@ from nx_fastonl.graph.ends import Utf8, arrow_utf8
 
 # How a file begins.
 MAGIC = b"PAR1"
-# Rows of a table that are in memory at once.
-BATCH_ROWS = 1 << 18
+# The types of texts. Older versions do not know all of them.
+TEXTS = ("string", "large_string", "string_view")
+# Rows of a table that are in memory at once, at most.
+BATCH_ROWS = 1 << 16
 
 
 def read_parquet(source: Source, stream: Stream, columns: Columns | None, edges: GatheredEdges) -> None:
     """Gather the rows of a table with two columns of integers or texts and, optionally, weights."""
     try:
         import pyarrow as pa
-        from pyarrow import parquet
     except ImportError as error:
         raise ImportError(f"{source.name} is in Parquet, which needs pyarrow: pip install pyarrow") from error
 
     try:
-        stored = source.file if isinstance(source.file, Path) else pa.BufferReader(stream.text.read())
-        table = parquet.ParquetFile(stored)
-        names = table.schema_arrow.names
-        chosen = _chosen(names, columns)
+        table = ParquetTable(source.file if isinstance(source.file, Path) else stream.text.read())
+        chosen = _chosen(table.schema.names, columns)
+        _check_types([table.schema.field(name).type for name in chosen], chosen)
         edges.begin_file(len(chosen) == 3)
         row = 0
-        for batch in table.iter_batches(BATCH_ROWS, columns=chosen):
-            _add_batch([batch.column(name) for name in chosen], chosen, row, edges)
-            row += batch.num_rows
+        for arrays in table.batches(chosen, BATCH_ROWS):
+            _add_batch(arrays, chosen, row, edges)
+            row += len(arrays[0])
     except (pa.ArrowException, OSError) as error:
         if isinstance(error, OSError) and error.errno is not None:
             raise
@@ -70,12 +71,8 @@ def _add_batch(arrays: list[Any], names: list[str], row: int, edges: GatheredEdg
         if array.null_count:
             at = row + array.is_null().to_pylist().index(True)
             raise ValueError(f"row {at}: column {name} is empty")
-    ends = [_plain(array, name) for array, name in zip(arrays[:2], names, strict=False)]
-    weights = np.empty(0)
-    if len(arrays) == 3:
-        if not (pa.types.is_integer(arrays[2].type) or pa.types.is_floating(arrays[2].type)):
-            raise ValueError(f"column {names[2]} must hold numbers, got {arrays[2].type}")
-        weights = _weights(arrays[2].to_numpy(zero_copy_only=False), row)
+    ends = [_plain(array) for array in arrays[:2]]
+    weights = _weights(arrays[2].to_numpy(zero_copy_only=False), row) if len(arrays) == 3 else np.empty(0)
     if all(pa.types.is_integer(array.type) for array in ends):
         sources, targets = (array.to_numpy() for array in ends)
         edges.add_integers(sources, targets, weights)
@@ -84,19 +81,29 @@ def _add_batch(arrays: list[Any], names: list[str], row: int, edges: GatheredEdg
         edges.add_texts(source_data, source_offsets, target_data, target_offsets, weights)
 
 
-def _plain(array: Any, name: str) -> Any:
+def _check_types(types: list[Any], names: list[str]) -> None:
+    """Raise unless the ends are integers or texts, perhaps as categories, and the weights numbers."""
+    import pyarrow as pa
+
+    for kind, name in zip(types[:2], names, strict=False):
+        values = kind.value_type if pa.types.is_dictionary(kind) else kind
+        if not (pa.types.is_integer(values) or str(values) in TEXTS):
+            raise ValueError(f"column {name} must hold integers or texts, got {kind}")
+    for kind in types[2:]:
+        if not (pa.types.is_integer(kind) or pa.types.is_floating(kind)):
+            raise ValueError(f"column {names[2]} must hold numbers, got {kind}")
+
+
+def _plain(array: Any) -> Any:
     """Integers of 64 bits, or texts."""
     import pyarrow as pa
 
-    kind = array.type.value_type if pa.types.is_dictionary(array.type) else array.type
-    if pa.types.is_integer(kind):
+    if pa.types.is_integer(array.type):
         try:
             return array.cast(pa.int64())
         except pa.ArrowInvalid:  # too large
-            return array.cast(kind).cast(pa.large_string())
-    if str(kind) in ("string", "large_string", "string_view"):  # older versions do not know all of them
-        return array.cast(pa.large_string())
-    raise ValueError(f"column {name} must hold integers or texts, got {array.type}")
+            pass
+    return array.cast(pa.large_string())
 
 
 def _texts(array: Any, row: int) -> Utf8:

@@ -12,7 +12,8 @@ from typing import Any, BinaryIO, NamedTuple, cast
 from nx_fastonl._lib.checks import cut, shortened
 from nx_fastonl._lib.files import errors_name
 from nx_fastonl._lib.frames import FIRST_INEXACT, Table, read_frame
-from nx_fastonl._lib.streams import FileLike, Source, Stream, opened, sources_of
+from nx_fastonl._lib.parquet import ParquetTable
+from nx_fastonl._lib.streams import ExpansionError, FileLike, Source, Stream, opened, sources_of
 from nx_fastonl.labeling.events import FIELDS, NODES
 from nx_fastonl.labeling.labels import INTEGER
 
@@ -196,19 +197,19 @@ def _checked_columns(found: list[str], where: str) -> list[str]:
 def _parquet_events(source: Source, stream: Stream) -> Iterator[Located]:
     try:
         import pyarrow as pa
-        from pyarrow import parquet
     except ImportError as error:
         raise ImportError(f"{source.name} is in Parquet, which needs pyarrow: pip install pyarrow") from error
 
     place, row = f"{source.name}, row", 0
     try:
-        stored: Path | BinaryIO | Any = source.file
-        table = parquet.ParquetFile(stored if isinstance(stored, Path) else pa.BufferReader(stream.text.read()))
-        columns = _checked_columns(table.schema_arrow.names, source.name)
-        for batch in table.iter_batches(BATCH_ROWS):
-            for values in zip(*(column.to_pylist() for column in batch.columns), strict=True):
+        table = ParquetTable(source.file if isinstance(source.file, Path) else stream.text.read())
+        columns = _checked_columns(table.schema.names, source.name)
+        for arrays in table.batches(columns, BATCH_ROWS):
+            for values in zip(*(array.to_pylist() for array in arrays), strict=True):
                 row += 1
                 yield Located(place, row, _of_values(columns, values, place, row))
+    except ExpansionError as error:
+        raise ValueError(f"{source.name}: {error}") from None
     except (pa.ArrowException, OSError) as error:
         if isinstance(error, OSError) and error.errno is not None:
             raise

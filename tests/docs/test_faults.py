@@ -1,6 +1,7 @@
 """Every row of docs/guide/faults.md, by its name."""
 
 import errno
+import gzip
 import os
 import pickle
 import signal
@@ -14,7 +15,7 @@ import numpy as np
 import pytest
 
 import nx_fastonl as fo
-from nx_fastonl._lib import files
+from nx_fastonl._lib import files, streams
 from nx_fastonl.cli import screen
 from nx_fastonl.learners import _diffusion
 from tests.experiments import test_runner
@@ -89,6 +90,14 @@ def test_changing_arrays():
 def test_writable_arrays():
     with pytest.raises(ValueError, match="WRITEABLE"):
         fo.CSRGraph([0, 1, 2], [1, 0]).indices.flags.writeable = True
+
+
+@fault("a small file that stands for gigabytes")
+def test_file_that_expands(tmp_path):
+    with gzip.open(tmp_path / "edges.csv.gz", "wb") as file:
+        file.write(b"1 2\n" * (streams.FREE_BYTES // 4 + 1))
+    with pytest.raises(ValueError, match=r"edges\.csv\.gz: .*over 200 times as much; if it is meant so, unpack it"):
+        fo.CSRGraph.from_edge_file(tmp_path / "edges.csv.gz")
 
 
 @fault("a name with characters that a terminal obeys")
