@@ -15,7 +15,7 @@ import os
 import re
 import secrets
 import time
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
 from typing import Any, BinaryIO, NamedTuple
@@ -86,10 +86,19 @@ def fingerprint_of(kind: str, content: Content) -> str:
     return _fingerprint(kind, content.details, {name: _entry(array, _sha256(array)) for name, array in plain.items()})
 
 
-def write_folder(path: Path, kind: str, version: int, content: Content, *, replace: bool = True) -> str:
+def write_folder(
+    path: Path,
+    kind: str,
+    version: int,
+    content: Content,
+    *,
+    replace: bool = True,
+    check: Callable[[], None] = lambda: None,
+) -> str:
     """Save the content to a folder, new or with other content of this kind; return its fingerprint.
 
-    Without `replace`, other content is a FileExistsError.
+    Without `replace`, other content is a FileExistsError. Right before the manifest is replaced, `check` is called,
+    which may raise.
 
     If that fails, nothing has changed, and the error names the folder. A process that is killed may leave files behind
     that no manifest names. The next one that saves to the folder removes them, if they are older than a day.
@@ -126,6 +135,7 @@ def write_folder(path: Path, kind: str, version: int, content: Content, *, repla
                 "derived_arrays": {name: entries[name] for name in content.derived_arrays},
             }
             text = json.dumps({**manifest, "checksum": _digest(manifest)}, indent=1)
+            check()
             write_file(folder / MANIFEST, text.encode(), replace=replace)
         except BaseException:
             # An interrupt may come right after the manifest was replaced, and a child be forked before.

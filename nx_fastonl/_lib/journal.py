@@ -33,7 +33,8 @@ else:
 __all__ = ["BATCH_SECONDS", "Journal", "JournalDamaged", "Sync", "check_sync"]
 
 Sync = Literal["always", "batch", "never"]
-# With sync="batch", a record that is older than this is synced by the next append.
+# With sync="batch", a record that is older than this is synced by the next append. Unless sync="always" does so each
+# time, an append asks after this time whether the file still has a name.
 BATCH_SECONDS = 0.1
 
 
@@ -70,6 +71,7 @@ class Journal:
         self._lock = threading.Lock()
         self._refusal = ""
         self._unsynced_since: float | None = None
+        self._named_at = 0.0
         aside = None
         with errors_name(path), ExitStack() as opened:
             if new is None:
@@ -80,7 +82,9 @@ class Journal:
             if new is not None:
                 _write_new(self.path, new)
             self._file = opened.enter_context(self.path.open("r+b", buffering=0))
-            with self.path.open("rb") as file:
+            # To read what was written, wherever the folder has been moved since.
+            self._written = opened.enter_context(self.path.open("rb", buffering=0))
+            with self._as_it_is() as file:
                 self._header = journalfile.read_header(self.path, file)
                 end, n, damage = journalfile.scan(self._header, file)
                 if damage and not recover:
@@ -88,6 +92,7 @@ class Journal:
                 if damage:
                     aside = journalfile.set_aside(self.path, file, end)
             self._whole = _Whole(end, n)
+            self._counts_names = self._n_names() > 0  # some file systems do not
             self._unsettled = True
             self._check_usable()
             self._sync_now()  # a process that was killed may have left records that are not on disk
@@ -146,13 +151,22 @@ class Journal:
     def n_records(self) -> int:
         return self._whole.n
 
+    def is_in_place(self) -> bool:
+        """Whether its path leads to it: its folder may have been moved since it was opened, or removed."""
+        self._check_open()
+        try:
+            return os.path.samestat(self.path.stat(), os.fstat(self._file.fileno()))
+        except (FileNotFoundError, NotADirectoryError):
+            return False
+
     def records(self, start: int | None = None) -> Iterator[bytes]:
         """Iterate over the payloads that are there now, from this position on. Nothing may be cut meanwhile."""
-        self._check_open()
-        if start is None:
-            start = self._header.size
-        self._check_position(start)
-        return journalfile.read_records(self.path, self._header, start, self._whole.end)
+        with self._lock:
+            self._check_open()
+            if start is None:
+                start = self._header.size
+            self._check_position(start)
+        return self._payloads(start, self._whole.end)
 
     def append(self, payload: bytes) -> int:
         """Write a record, and return its position."""
@@ -183,8 +197,9 @@ class Journal:
         with self._lock:
             self._check_usable()
             self._check_position(position)
-            rest = journalfile.read_records(self.path, self._header, position, self._whole.end)
-            shorter = _Whole(position, self._whole.n - sum(1 for _ in rest))
+            with self._as_it_is() as file:
+                rest = journalfile.read_records(self.path, self._header, file, position, self._whole.end)
+                shorter = _Whole(position, self._whole.n - sum(1 for _ in rest))
             self._unsettled = True
             self._whole = shorter
             self._check_usable()
@@ -205,6 +220,7 @@ class Journal:
                         self._sync_now()
             finally:
                 self._file.close()
+                self._written.close()
                 _release_lock(self._lock_file)
 
     def __enter__(self) -> Self:
@@ -240,9 +256,17 @@ class Journal:
         check_whole("position", position, 0)
         if position == self._whole.end:
             return
-        with self.path.open("rb") as file:
+        with self._as_it_is() as file:
             if position > self._whole.end or not journalfile.begins_record(self._header, file, position):
                 raise ValueError(f"{self.path}: no record begins at {position}; a position is what append returned")
+
+    def _as_it_is(self) -> BinaryIO:
+        """The file, to be read: a buffer that was filled before may hold bytes that were cut off since."""
+        return open(self._written.fileno(), "rb", closefd=False)
+
+    def _payloads(self, start: int, end: int) -> Iterator[bytes]:
+        with self.path.open("rb") as file:  # others may read at the same time
+            yield from journalfile.read_records(self.path, self._header, file, start, end)
 
     def _settle(self) -> None:
         try:
@@ -264,6 +288,18 @@ class Journal:
             rest = rest[os.write(self._file.fileno(), rest) :]
         if self._sync == "always" or (self._sync == "batch" and now - oldest >= BATCH_SECONDS):
             self._sync_now()
+        if self._sync == "always" or now - self._named_at >= BATCH_SECONDS:
+            self._check_named(now)
+
+    def _check_named(self, now: float) -> None:
+        """Raise if nobody can open the file any more."""
+        if self._counts_names and self._n_names() == 0:
+            self._refusal = "its file was removed, or moved to another disk, while it was open"
+            raise OSError(errno.ESTALE, self._refusal)
+        self._named_at = now
+
+    def _n_names(self) -> int:
+        return os.fstat(self._file.fileno()).st_nlink
 
     def _note_unsynced(self, now: float) -> float:
         """Remember since when something is not synced."""
@@ -275,8 +311,8 @@ class Journal:
         """Let only the parent write, and its lock end with it."""
         self.is_inherited = True
         self._lock = threading.Lock()  # a thread of the parent may hold the other
-        self._file.close()
-        self._lock_file.close()
+        for file in (self._file, self._written, self._lock_file):
+            file.close()
 
     def _sync_now(self) -> None:
         try:

@@ -114,18 +114,17 @@ def begins_record(header: Header, file: BinaryIO, at: int) -> bool:
     return _read_head(header, file, at) is not None
 
 
-def read_records(path: Path, header: Header, at: int, end: int) -> Iterator[bytes]:
+def read_records(path: Path, header: Header, file: BinaryIO, at: int, end: int) -> Iterator[bytes]:
     """Iterate over the payloads between two positions where records begin, all of them whole when last looked at."""
-    with path.open("rb") as file:
-        file.seek(at)
-        while at < end:
-            head = _read_head(header, file, at)
-            payload = file.read(head[0]) if head else b""
-            if head is None or crc32(payload) != head[1]:
-                n = sum(1 for _ in read_records(path, header, header.size, at))
-                raise JournalDamaged(path, at, n, "it has changed since it was opened")
-            yield payload
-            at += RECORD.size + len(payload)
+    file.seek(at)
+    while at < end:
+        head = _read_head(header, file, at)
+        payload = file.read(head[0]) if head else b""
+        if head is None or crc32(payload) != head[1]:
+            n = sum(1 for _ in read_records(path, header, file, header.size, at))
+            raise JournalDamaged(path, at, n, "it has changed since it was opened")
+        yield payload
+        at += RECORD.size + len(payload)
 
 
 def scan(header: Header, file: BinaryIO) -> Scan:

@@ -105,7 +105,8 @@ class DurableGraph(DynamicGraph):
     that Ctrl-C interrupts has happened in both or in neither. After an error of the disk itself, nothing more is
     written until the graph was closed and opened again.
 
-    In a forked child, what is in memory can be read, and changes are refused with a ValueError.
+    In a forked child, what is in memory can be read, and changes are refused with a ValueError. If the folder is moved
+    while it is open, changes go on in it, and snapshots are refused; once it is removed, changes are refused too.
 
     A model that was opened again has the same labels. Its numbers agree with those before within the accuracy that its
     epsilon asks for: how far it had caught up with the graph, and when, is not recorded.
@@ -295,7 +296,7 @@ class DurableGraph(DynamicGraph):
         Raises
         ------
         OSError
-            If the folder cannot be written. Nothing is lost then.
+            If the folder cannot be written, or was moved since the graph was opened. Nothing is lost then.
         ValueError
             If the graph is closed.
 
@@ -346,6 +347,8 @@ class DurableGraph(DynamicGraph):
                 self._log.settle()
             finally:
                 self._is_closed = True
+                if self._switch is not None:
+                    self._switch.journal.close()
                 self._log.journal.close()
 
     def __enter__(self) -> Self:
@@ -367,6 +370,12 @@ class DurableGraph(DynamicGraph):
             )
         if self._is_closed:
             raise ValueError(f"{self.path} is closed; DurableGraph({str(self.path)!r}) opens it again")
+
+    def _check_in_place(self) -> None:
+        """Asked before a file of the folder is replaced or removed by its name."""
+        if not self._log.journal.is_in_place():
+            why = "its folder was moved or removed while the graph was open: close it, open it where the folder is now"
+            raise OSError(errno.ESTALE, why, str(self.path))
 
     def _commit(self, event: GraphEvent) -> None:
         record = write_event(event)
@@ -456,11 +465,12 @@ class DurableGraph(DynamicGraph):
     def _take_snapshot(self) -> None:
         number, token = self._number + 1, secrets.token_hex(16)
         content = self._content(number, token)
+        self._check_in_place()
         _remove_journal(self.path / f"{JOURNAL}{number}")  # an interrupt may have left one that nothing names
         journal = Journal.create(self.path / f"{JOURNAL}{number}", token.encode(), self._sync)
-        self._switch = _Switch(number, journal, _size_of(content))
+        self._switch = _Switch(number, journal, _size_of(content), self._log.journal)
         try:
-            write_folder(self.path / SNAPSHOT, KIND, VERSION, content)
+            write_folder(self.path / SNAPSHOT, KIND, VERSION, content, check=self._check_in_place)
         finally:
             self._finish_switch()
 
@@ -468,15 +478,14 @@ class DurableGraph(DynamicGraph):
         """Go on with the journal that the snapshot names, and remove the other. In a forked child, the parent does."""
         if self._switch is None or self._log.journal.is_inherited:
             return
-        number, journal, size = self._switch
-        old = self._log.journal
+        self._check_in_place()
+        number, journal, size, other = self._switch
         if _named_journal(self.path) == number:
             self._log.journal, self._number, self._snapshot_size = journal, number, size
-            journal = old
+        else:
+            other = journal
         self._switch = None
-        with suppress(OSError):
-            journal.close()
-        _remove_journal(journal.path)
+        _discard(other)
 
     def _open(self, recover: bool) -> None:
         for _ in range(TRIES):
@@ -554,11 +563,14 @@ class DurableGraph(DynamicGraph):
 
 
 class _Switch(NamedTuple):
-    """A journal that takes over once the snapshot names it: its number, itself, and the size of that snapshot."""
+    """A journal that takes over once the snapshot names it: its number, itself, the size of that snapshot, and the
+    journal that is then no longer needed.
+    """
 
     number: int
     journal: Journal
     size: int
+    before: Journal
 
 
 class _DurableLabeler(OnlineNodeLabeler):
@@ -782,6 +794,17 @@ def _named_journal(path: Path) -> int:
     if type(number) is not int:
         raise DamagedError(path / SNAPSHOT, f"its journal is {shortened(number)}")
     return number
+
+
+def _discard(journal: Journal) -> None:
+    """Close a journal and remove it, unless another file has its name by now."""
+    in_place = False
+    with suppress(OSError):
+        in_place = journal.is_in_place()
+    with suppress(OSError):
+        journal.close()
+    if in_place:
+        _remove_journal(journal.path)
 
 
 def _remove_journal(path: Path) -> None:

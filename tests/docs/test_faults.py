@@ -429,6 +429,16 @@ def test_fork(tmp_path):
     test_durable.test_a_forked_child_reads_and_does_not_write(tmp_path)
 
 
+@fault("the folder of an open `DurableGraph` is moved, or removed")
+@pytest.mark.skipif(sys.platform == "win32", reason="Windows refuses to move it")
+def test_moved_folder(tmp_path, monkeypatch):
+    path = tmp_path / "graph"
+    test_durable.test_a_folder_that_was_moved_is_written_on_and_the_one_in_its_place_is_not(
+        path, monkeypatch, replaced=True, by_itself=False
+    )
+    test_durable.test_changes_of_a_graph_whose_folder_was_removed_are_refused(tmp_path / "other", monkeypatch, "always")
+
+
 @fault("a process that is killed while it writes rows to a folder")
 @pytest.mark.skipif(sys.platform == "win32", reason="POSIX")
 def test_killed_job(tmp_path):

@@ -4,11 +4,13 @@ import copy
 import errno
 import os
 import pickle
+import shutil
 import subprocess
 import sys
 import tempfile
 import threading
 import warnings
+from contextlib import suppress
 from functools import partial
 from pathlib import Path
 
@@ -21,6 +23,7 @@ from hypothesis.stateful import RuleBasedStateMachine, initialize, precondition,
 from numpy.testing import assert_allclose
 
 import nx_fastonl as fo
+from nx_fastonl._lib import folders
 from nx_fastonl._lib import journal as journals
 from nx_fastonl._lib.folders import DamagedError
 from nx_fastonl._lib.journal import JournalDamaged
@@ -379,7 +382,7 @@ def test_a_snapshot_that_fails_by_itself_warns_and_loses_nothing(path, monkeypat
     with karate(path) as graph:
         graph._snapshot_size = 0
 
-        def fail(*_):
+        def fail(*_, **__):
             raise OSError(errno.ENOSPC, "no space left")
 
         monkeypatch.setattr(durable, "write_folder", fail)
@@ -422,8 +425,8 @@ def test_snapshots_that_are_interrupted_between_two_steps(path, monkeypatch, ste
         }.get(step, (durable, step))
         original = getattr(owner, name)
 
-        def interrupted(*given):
-            made = original(*given) if after else None
+        def interrupted(*given, **options):
+            made = original(*given, **options) if after else None
             if isinstance(made, durable.Journal):
                 made.close()
             raise Stop
@@ -720,6 +723,100 @@ def test_what_was_acknowledged_survives_kills(tmp_path):
     acknowledged, active = map(int, found.stdout.split())
     assert acknowledged > 10
     assert active > 2
+
+
+@POSIX
+@pytest.mark.parametrize("replaced", [False, True])
+@pytest.mark.parametrize("by_itself", [False, True])
+def test_a_folder_that_was_moved_is_written_on_and_the_one_in_its_place_is_not(path, monkeypatch, replaced, by_itself):
+    graph = karate(path)
+    model = graph.labeler("clubs", method="fastonl", seed=1)
+    graph.add_edge(0, "before")
+    moved = path.rename(path.with_name("moved"))
+    if replaced:
+        with fo.DurableGraph(path) as other:
+            other.add_edge("of", "other")
+            other.snapshot()
+    graph.add_edge(1, "after")
+    if by_itself:
+        monkeypatch.setattr(durable, "MIN_JOURNAL", 0)
+        graph._snapshot_size = 0
+        with pytest.warns(UserWarning, match=r"no snapshot could be taken.* its folder was moved or removed"):
+            model.learn_one(0, "a")
+    else:
+        model.learn_one(0, "a")
+        for _ in range(2):
+            with pytest.raises(OSError, match=r"its folder was moved or removed .* open it where the folder is now"):
+                graph.snapshot()
+    model.learn_one(33, "b")
+    with pytest.raises(BlockingIOError, match="open already"):
+        fo.DurableGraph(moved)
+    expected = summary(graph)
+    graph.close()
+    with fo.DurableGraph(moved) as again:
+        assert summary(again) == expected
+        again.snapshot()
+    assert path.exists() == replaced
+    if replaced:
+        with fo.DurableGraph(path) as other:
+            assert list(other.edges()) == [("of", "other")]
+
+
+# What a snapshot has done when the folder is moved: nothing, the journal, the arrays, all but the old journal.
+@POSIX
+@pytest.mark.parametrize(
+    ("owner", "step", "after"),
+    [
+        (durable, "_remove_journal", False),
+        (durable, "write_folder", False),
+        (folders, "_digest", True),
+        (durable, "write_folder", True),
+        (durable, "_named_journal", True),
+    ],
+)
+def test_a_folder_that_is_moved_while_a_snapshot_is_taken(path, monkeypatch, owner, step, after):
+    graph = karate(path)
+    graph.add_edge(0, "before")
+    original, moved = getattr(owner, step), path.with_name("moved")
+
+    def move(*given, **options):
+        found = original(*given, **options) if after else None
+        if not moved.exists():
+            path.rename(moved)
+            with fo.DurableGraph(path, sync="never") as other:
+                other.add_edge("of", "other")
+        return found if after else original(*given, **options)
+
+    monkeypatch.setattr(owner, step, move)
+    with suppress(OSError):
+        graph.snapshot()
+    monkeypatch.undo()
+    with suppress(OSError):
+        graph.add_edge(1, "after")
+    expected = summary(graph)
+    with suppress(OSError):
+        graph.close()
+    with fo.DurableGraph(moved) as again:
+        assert summary(again) == expected
+    with fo.DurableGraph(path) as other:
+        assert list(other.edges()) == [("of", "other")]
+
+
+@POSIX
+@pytest.mark.parametrize("sync", ["always", "never"])
+def test_changes_of_a_graph_whose_folder_was_removed_are_refused(path, monkeypatch, sync):
+    monkeypatch.setattr(journals, "BATCH_SECONDS", 0.0)
+    graph = karate(path, sync=sync)
+    graph.add_edge(0, "before")
+    shutil.rmtree(path)
+    for why in ("was removed, or moved to another disk", "takes no more records, since its file was removed"):
+        with pytest.raises(OSError, match=why):
+            graph.add_edge(0, "after")
+    with pytest.raises(OSError, match="moved or removed"):
+        graph.snapshot()
+    assert "after" not in graph
+    assert graph.copy().has_edge(0, "before")
+    graph.close()
 
 
 @POSIX
