@@ -14,7 +14,7 @@ from nx_fastonl.experiments.few_labels import OURS
 from nx_fastonl.experiments.graphs import graph_name
 from nx_fastonl.plotting.curves import plot_bands
 from nx_fastonl.plotting.save import save_figure
-from nx_fastonl.plotting.style import COLOURS, LINE_COLOURS, line_style
+from nx_fastonl.plotting.style import COLOURS, LINE_COLOURS, line_style, literal
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -36,7 +36,7 @@ def draw_experiment(experiment: Experiment, frame: pd.DataFrame, path: Path) -> 
     for i, graph in enumerate(graphs):
         ax = figure.add_subplot(rows, columns, i + 1)
         experiment.picture(frame[frame["graph"] == graph], frame, ax)
-        ax.set_title(graph_name(graph))
+        ax.set_title(literal(graph_name(graph)))
     save_figure(figure, path)
 
 

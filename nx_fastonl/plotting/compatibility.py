@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from nx_fastonl._lib.checks import shortened
 from nx_fastonl._lib.optional import axes_or_empty
 from nx_fastonl.labeling.compatibility import Compatibility, written
-from nx_fastonl.plotting.style import LUMINANCE, UNLABELLED
+from nx_fastonl.plotting.style import LUMINANCE, UNLABELLED, literal
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -91,10 +91,10 @@ def plot_compatibility(compatibility: Any, ax: Axes | None = None) -> Axes:
     places = [i * (k + GAP) for i in range(len(tables))]
     for table, x in zip(tables, places, strict=True):
         image = _draw_table(table, x, end, numbered, ax)
-    names = [str(label) for label in found.labels]
+    names = [literal(label) for label in found.labels]
     columns = [x + j for x in places for j in range(k)]
-    ax.set_xticks(columns, len(places) * names, rotation=90 if max(map(len, names)) > 3 else 0, parse_math=False)
-    ax.set_yticks(range(k), names, parse_math=False)
+    ax.set_xticks(columns, len(places) * names, rotation=90 if max(map(len, names)) > 3 else 0)
+    ax.set_yticks(range(k), names)
     ax.set_xlabel("nodes with this label" if found.directed else "are joined to nodes with this label")
     ax.set_ylabel("nodes with this label")
     if found.directed:

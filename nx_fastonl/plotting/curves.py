@@ -10,7 +10,7 @@ import numpy as np
 from nx_fastonl._lib.checks import shortened
 from nx_fastonl._lib.optional import axes_or_empty, pandas_for
 from nx_fastonl.labeling.sequence import LabelSequence
-from nx_fastonl.plotting.style import LINE_COLOURS, line_style
+from nx_fastonl.plotting.style import LINE_COLOURS, line_style, literal
 from nx_fastonl.push.sweep import SweepCut
 
 if TYPE_CHECKING:
@@ -94,11 +94,12 @@ def plot_bands(
     ax = axes_or_empty(ax, "plot_bands")
     if rows[x].min() > 0.0 and rows[x].max() / rows[x].min() > LOG_RATIO:
         ax.set_xscale("log")
-    for value, line in rows.groupby(by, sort=False, observed=True):
+    lines = np.array([numbers[value] for value in rows[by]])
+    for value in rows[by].unique():
         i = numbers[value]
-        trials = line.groupby(x)[y]
+        trials = rows[lines == i].groupby(x)[y]
         mean = trials.mean()
-        ax.plot(mean.index, mean, label=str(value), **line_style(i, len(mean)))
+        ax.plot(mean.index, mean, label=literal(value), **line_style(i, len(mean)))
         if band is not None:
             low, high = _band_edges(trials, band)
             ax.fill_between(mean.index, low, high, color=LINE_COLOURS[i % len(LINE_COLOURS)], alpha=0.18, linewidth=0)
@@ -162,7 +163,7 @@ def plot_error_curves(
     pd = pandas_for("plot_error_curves")
     ax = axes_or_empty(ax, "plot_error_curves")
     ax.set_xscale("log")
-    frame = pd.DataFrame(points, columns=["name", "nodes_seen", "error_rate"])
+    frame = pd.DataFrame(points, columns=["name", "nodes_seen", "error_rate"], dtype=object)
     plot_bands(frame, "nodes_seen", "error_rate", by="name", ax=ax)
     ax.legend(handlelength=3.0, fontsize="small")  # the names need no title
     ax.set_ylim(0.0, min(1.05, ax.get_ylim()[1]))  # a band may reach above 1, a rate cannot
@@ -244,7 +245,7 @@ def _band_edges(trials: Any, band: Band) -> tuple[Any, Any]:
 
 
 def _spaced(column: str) -> str:
-    return str(column).replace("_", " ")
+    return literal(str(column).replace("_", " "))
 
 
 def _curve(name: str, trials: LabelSequence | Sequence[LabelSequence]) -> list[tuple[int, float]]:

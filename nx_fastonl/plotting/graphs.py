@@ -17,7 +17,7 @@ from nx_fastonl.graph.csr import CSRGraph
 from nx_fastonl.labeling.labels import Labels, PlainLabels, label_stream, read_attribute, unknown_nodes
 from nx_fastonl.labeling.sequence import LabelSequence
 from nx_fastonl.plotting.layout import grid_layout
-from nx_fastonl.plotting.style import EDGE_COLOUR, LUMINANCE, RIM, RING, UNLABELLED, dot_style, node_style
+from nx_fastonl.plotting.style import EDGE_COLOUR, LUMINANCE, RIM, RING, UNLABELLED, dot_style, literal, node_style
 from nx_fastonl.push.pagerank import personalized_pagerank_local
 
 if TYPE_CHECKING:
@@ -134,7 +134,7 @@ def plot_labels(
         nodes = [v for v in predicted if predicted[v] == label]
         style = style_of(i)
         colours.update(dict.fromkeys(nodes, style["color"]))
-        _draw_nodes(nodes, pos, ax, str(label), s=area, **style, **rim)
+        _draw_nodes(nodes, pos, ax, literal(label), s=area, **style, **rim)
     nodes = [v for v in G if predicted.get(v) is None]
     _draw_nodes(nodes, pos, ax, "no label", s=area, color=UNLABELLED, **rim)
     # The cross is larger than the node, so that it can be seen on a dark one.
@@ -220,7 +220,7 @@ def plot_pagerank(
     ax.scatter(*_points([source], pos), ring, "none", edgecolors=RING, linewidths=2.0, zorder=2)
     if len(G) <= NAMED_NODES:
         _write_names(nodes, pos, drawn.to_rgba(values), ax)
-    ax.figure.colorbar(drawn, ax=ax, label=f"personalised PageRank from {source} (alpha = {float(alpha):g})")
+    ax.figure.colorbar(drawn, ax=ax, label=f"personalised PageRank from {literal(source)} (alpha = {float(alpha):g})")
     return ax
 
 
@@ -312,7 +312,7 @@ def _write_names(nodes: Sequence[Any], pos: Positions, colours: Sequence[str] | 
         # The halo keeps a name readable that is wider than its node.
         ink, halo = ("black", "white") if colour[:3] @ LUMINANCE > 0.35 else ("white", colour)
         style: dict[str, Any] = {"color": ink, "path_effects": [withStroke(linewidth=1.5, foreground=halo)]}
-        ax.annotate(str(v), pos[v], ha="center", va="center", fontsize=7, parse_math=False, zorder=3, **style)
+        ax.annotate(literal(v), pos[v], ha="center", va="center", fontsize=7, zorder=3, **style)
 
 
 def _legend_below(ax: Axes, scale: float) -> None:

@@ -1,8 +1,10 @@
-"""Colours, line styles and markers of all pictures."""
+"""Colours, line styles, markers and texts of all pictures."""
 
 from __future__ import annotations
 
 from typing import Any
+
+from nx_fastonl._lib.checks import printable
 
 # Okabe and Ito's colours, which colour-blind readers can tell apart. Their yellow is too pale for a line, and black is
 # the colour of the cross on a mistake.
@@ -54,3 +56,12 @@ def dot_style(i: int) -> dict[str, Any]:
     """The same where nodes are so small that one sees their colour, and hardly their shape."""
     turn, colour = divmod(i, len(DOT_COLOURS))
     return {"color": DOT_COLOURS[colour], "marker": MARKERS[turn % len(MARKERS)]}
+
+
+def literal(value: object) -> str:
+    """A name that a user chose as matplotlib draws it unchanged, also in a legend.
+
+    Between two dollar signs matplotlib would see a formula, and a legend leaves out what begins with an underscore.
+    """
+    text = printable(str(value)).replace("$", r"\$")
+    return f" {text}" if text.startswith("_") else text

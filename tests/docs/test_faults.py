@@ -2,6 +2,7 @@
 
 import errno
 import gzip
+import io
 import os
 import pickle
 import signal
@@ -13,6 +14,7 @@ from pathlib import Path
 import networkx as nx
 import numpy as np
 import pytest
+from matplotlib.figure import Figure
 
 import nx_fastonl as fo
 from nx_fastonl._lib import files, streams
@@ -106,6 +108,15 @@ def test_terminal(monkeypatch, capfd):
         monkeypatch.setattr(sys.stdout, "isatty", lambda answer=is_terminal: answer)
         screen.write(b"\x1b[2J\n")
         assert capfd.readouterr().out == shown
+
+
+@fault("a label or a name with dollar signs, control characters or half of a character, in a picture")
+def test_odd_texts_in_pictures():
+    for text in ("$x_{$", "\x1b[2J", "half \ud800"):
+        figure = Figure()
+        G = nx.path_graph([text, "b"])
+        fo.plotting.plot_labels(G, {text: text, "b": "b"}, ax=figure.add_subplot(), with_labels=True)
+        figure.savefig(io.BytesIO(), format="svg")
 
 
 @fault("a node that is not in the graph")
