@@ -41,7 +41,7 @@ cdef class RowPool:
     cdef readonly offset_t n_entries  # in rows
     cdef readonly int64_t n_loops  # entries that lead to their own row
     cdef readonly int64_t n_empty  # rows without entries
-    cdef readonly double largest_degree  # of all rows since they were last packed
+    cdef readonly double largest_degree  # of all rows since the degrees were last summed, or the rows packed
     # The sum of the degrees and what it lacks by rounding; its largest value and how many degrees changed since the
     # degrees were last summed.
     cdef double _volume, volume_rest, largest_volume

@@ -76,7 +76,6 @@ cdef class RowPool:
         self.out_counts, self.in_counts = np.empty(0, dtype=np.int32), np.empty(0, dtype=np.int32)
         self.degrees = np.zeros(n)
         self.n_loops = self.n_empty = self.n_arrays = 0
-        self.largest_degree = 0.0
         if self.shape == BOTH_WAYS:
             self.weights = np.ones(len(indices)) if weights is None else np.array(weights, dtype=np.float64)
             self.codes = np.array(codes, dtype=np.uint8)
@@ -91,7 +90,6 @@ cdef class RowPool:
         for u in range(n):
             self.n_empty += self.starts[u] == self.stops[u]
             self.degrees[u] = self.sum_row(<node_t> u) if degrees is None else degrees[u]
-            self.largest_degree = max(self.largest_degree, self.degrees[u])
             for e in range(self.starts[u], self.stops[u]):
                 self.n_loops += self.indices[e] == u
                 if self.shape == BOTH_WAYS:
@@ -347,12 +345,13 @@ cdef class RowPool:
         self.largest_volume = max(self.largest_volume, total)
 
     cdef void sum_degrees(self) noexcept nogil:
-        """Take the sum of the degrees anew."""
+        """Take the sum of the degrees anew, and the largest of them."""
         cdef Py_ssize_t u
-        self._volume = self.volume_rest = self.largest_volume = 0.0
+        self._volume = self.volume_rest = self.largest_volume = self.largest_degree = 0.0
         self.n_weighed = 0
         for u in range(self.degrees.shape[0]):
             self.add_volume(self.degrees[u])
+            self.largest_degree = max(self.largest_degree, self.degrees[u])
 
     cdef void set_arc(self, node_t u, Py_ssize_t e, unsigned char way, double weight) noexcept nogil:
         """Set the weight of the arc out of row u, or into it, at an entry."""

@@ -396,3 +396,15 @@ def test_functions_agree_with_those_of_the_frozen_graph():
                 (found, info), (truth, frozen_info) = columns
                 bound = info.error + frozen_info.error
                 assert all(abs(found.get(key, info.elsewhere) - value) <= bound for key, value in truth.items())
+
+
+def test_the_largest_degree_does_not_stay_that_of_an_edge_that_left():
+    graph = fo.DynamicGraph(nx.path_graph(9))
+    graph.add_edge(3, 4, weight=1e20)
+    graph.add_edge(3, 4, weight=1.0)
+    assert graph.rows.largest_degree == 2.0
+    model = fo.OnlineNodeLabeler(graph, kernel="laplacian").fit({0: "a", 8: "b"})
+    assert (
+        model.predict_many()
+        == fo.OnlineNodeLabeler(nx.path_graph(9), kernel="laplacian").fit({0: "a", 8: "b"}).predict_many()
+    )
