@@ -27,18 +27,24 @@ from nx_fastonl._lib.files import errors_name
 from nx_fastonl._lib.folders import Content, DamagedError, open_folder, read_arrays, remove_strays, write_folder
 from nx_fastonl._lib.html import few_names
 from nx_fastonl._lib.journal import Journal, Sync, check_sync
+from nx_fastonl._lib.log import logger
 from nx_fastonl._lib.plain import from_json, to_json
 from nx_fastonl._lib.records import RecordReader, RecordWriter
 from nx_fastonl._lib.seeds import as_seed
+from nx_fastonl.graph.base import RowGraph
 from nx_fastonl.graph.dynamic import DynamicGraph
 from nx_fastonl.graph.dynamic_storage import read_state, write_state
 from nx_fastonl.graph.event_records import GRAPH_EVENTS, read_event, write_event
 from nx_fastonl.graph.events import AddEdge, AddEdges, GraphEvent, RemoveNodes
 from nx_fastonl.labeling.event_log import EventLog, Outcome
+from nx_fastonl.labeling.knowledge import Knowledge
 from nx_fastonl.labeling.labeler import UNRECORDED, LabelEventKind, OnlineNodeLabeler
 from nx_fastonl.labeling.labels import Labels, distinct_labels
 from nx_fastonl.labeling.snapshot import SavedLearner, decode_learner
+from nx_fastonl.learners._history import LabelHistory
+from nx_fastonl.learners.base import CannotFollowError, Learner
 from nx_fastonl.learners.registry import undirected_for
+from nx_fastonl.learners.waiting import WaitingLearner, checked_history
 
 __all__ = ["DurableGraph"]
 
@@ -48,6 +54,8 @@ SNAPSHOT, JOURNAL = "snapshot", "journal-"
 MIN_JOURNAL = 64 << 20
 # Tries to open a folder in which another process takes snapshots.
 TRIES = 20
+# In place of a learner, a snapshot has the labels of one that could not follow its graph.
+LABELS_ONLY = "labels only"
 # The parameters of a labeler, and what they are by default.
 DEFAULTS = {
     name: parameter.default
@@ -110,6 +118,10 @@ class DurableGraph(DynamicGraph):
 
     A model that was opened again has the same labels. Its numbers agree with those before within the accuracy that its
     epsilon asks for: how far it had caught up with the graph, and when, is not recorded.
+
+    A model whose kernel cannot do with the graph as it is now raises a ValueError when it is asked. The graph and other
+    models go on, and `labels` can be read. It goes on once the graph is in range again; if the graph was opened
+    meanwhile, it then learns its labels anew.
 
     `DynamicGraph.copy` and pickles are a `DynamicGraph` in memory.
 
@@ -400,7 +412,7 @@ class DurableGraph(DynamicGraph):
             # Models forget the labels of these nodes now, not when they are next asked. So what forgetting leaves of
             # them is the same when the journal is replayed.
             for model in self._labelers.values():
-                model._knowledge.learner.follow()
+                model._forget_removed()
 
     def _measure(self) -> tuple[int, ...]:
         """Numbers that differ after any change of nodes and edges that was not taken back."""
@@ -595,10 +607,42 @@ class _DurableLabeler(OnlineNodeLabeler):
     ) -> _DurableLabeler:
         rows, arrows = undirected_for(settings["method"], graph.rows, settings["direction"])
         model = cls.__new__(cls)
-        model._take(settings, decode_learner(graph.path, saved, rows, arrows), rows)
-        model._given_graph = graph
         model.name, model.made_with, model._durable = name, made_with, graph
+        if isinstance(saved.tree, dict) and LABELS_ONLY in saved.tree:
+            k, calibrated, fitted = saved.tree[LABELS_ONLY]
+            history = checked_history(len(rows), k, saved.arrays["rows"], saved.arrays["numbers"])
+            learner: Learner = model._waiting(rows, history, calibrated=calibrated, fitted=fitted)
+        else:
+            learner = decode_learner(graph.path, saved, rows, arrows)
+        model._take(settings, learner, rows)
+        model._given_graph = graph
         return model
+
+    def _waiting(self, rows: RowGraph, history: LabelHistory, *, calibrated: bool, fitted: bool) -> WaitingLearner:
+        """A learner with these labels alone."""
+
+        def make(blank: LabelHistory) -> Learner:
+            return _DurableLabeler._made(self._durable, self.name, self.made_with)._knowledge.learner.blank(blank)
+
+        return WaitingLearner(rows, history, make, calibrated=bool(calibrated), fitted=bool(fitted))
+
+    def _forget_removed(self) -> None:
+        """Forget the labels of nodes that have just left the graph, unless the model cannot follow it."""
+        try:
+            self._knowledge.follow()
+        except (CannotFollowError, MemoryError, RuntimeError) as error:  # what happened to the graph has happened
+            logger.info("labeler %r does not follow its graph: %s", self.name, error)
+
+    def _saved(self) -> tuple[dict[str, Any], SavedLearner]:
+        """The model; of one that cannot follow its graph, the labels."""
+        try:
+            return super()._saved()
+        except CannotFollowError:
+            knowledge = self._knowledge
+            learner = knowledge.learner
+            rows, numbers = learner.learned()
+            tree = {LABELS_ONLY: [learner.k, learner.calibrated, learner.is_fitted]}
+            return self._settings(knowledge.classes), SavedLearner(tree, {"rows": rows, "numbers": numbers})
 
     def was_made_with(self, setting: str, value: Any) -> bool:
         made_with: Any = self.made_with.get(setting, DEFAULTS.get(setting))
@@ -704,6 +748,31 @@ class _DurableLabeler(OnlineNodeLabeler):
 
     def _replay(
         self, kind: str, nodes: list[Hashable], labels: list[Hashable], prior: list[list[Any]] | None = None
+    ) -> None:
+        try:
+            self._replay_now(kind, nodes, labels, prior)
+        except CannotFollowError:  # it could when this was recorded
+            self._replay_labels(kind, nodes, labels)
+
+    def _replay_labels(self, kind: str, nodes: list[Hashable], labels: list[Hashable]) -> None:
+        """Keep what a record says of labels, for when the model can follow its graph again."""
+        knowledge, rows = self._knowledge, np.array(self._graph.rows_of(nodes), dtype=np.int32)
+        learner, n = knowledge.learner, len(self._graph)
+        if kind == "fit":
+            blank = LabelHistory(n, len(self._given))
+            learner = self._waiting(self._graph, blank, calibrated=learner.calibrated, fitted=True)
+            knowledge = self._knowledge = Knowledge(learner, self._given)
+        elif not isinstance(learner, WaitingLearner):
+            history = checked_history(n, learner.k, *learner.learned())
+            settings = {"calibrated": learner.calibrated, "fitted": learner.is_fitted}
+            learner = knowledge.learner = self._waiting(self._graph, history, **settings)
+        if kind == "forget":
+            learner.forget(int(rows[0]))
+        else:
+            learner.learn_many(rows, knowledge.numbers(map(knowledge.entry, labels)))
+
+    def _replay_now(
+        self, kind: str, nodes: list[Hashable], labels: list[Hashable], prior: list[list[Any]] | None
     ) -> None:
         pairs = list(zip(nodes, labels, strict=kind != "forget"))
         if kind in ("learn", "overwrite"):

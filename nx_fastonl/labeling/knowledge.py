@@ -65,6 +65,10 @@ class Knowledge:
     def n_learned(self) -> int:
         return self.learner.history.n_learned
 
+    def follow(self) -> None:
+        """Catch up with the graph: see `Learner.follow`."""
+        self.learner = self.learner.follow()
+
     def find(self, label: Hashable) -> LabelEntry | None:
         """The entry of a label, if it has one."""
         return self._entries.get(label)
@@ -95,7 +99,7 @@ class Knowledge:
 
     def learned(self) -> tuple[list[int], list[Any]]:
         """The nodes that were learned, in the order in which they arrived, and their labels."""
-        rows, numbers = self.learner.history.learned()
+        rows, numbers = self.learner.learned()
         return rows.tolist(), self.labels(numbers)
 
     def numbers(self, entries: Iterable[LabelEntry]) -> NDArray[np.int32]:

@@ -299,22 +299,22 @@ class OnlineNodeLabeler:
     @property
     def n_learned(self) -> int:
         """The number of nodes whose label was learned."""
-        with self._present() as knowledge:
-            return knowledge.n_learned
+        with self._graph.reading():
+            return self._knowledge.learner.n_learned
 
     @contextmanager
     def _present(self) -> Iterator[Knowledge]:
         """What was learned, after it has caught up with the graph, which does not change meanwhile."""
         with self._graph.reading():
             knowledge = self._knowledge
-            knowledge.learner.follow()
+            knowledge.follow()
             yield knowledge
 
     @property
     def labels(self) -> dict[Any, Any]:
         """The labels learned: ``{node: label}``, in the order in which the nodes were learned."""
-        with self._present() as knowledge:
-            rows, labels = knowledge.learned()
+        with self._graph.reading():  # the model need not catch up with the graph, and may be unable to
+            rows, labels = self._knowledge.learned()
             return dict(zip(map(self._graph.nodes.__getitem__, rows), labels, strict=True))
 
     @property
@@ -425,9 +425,13 @@ class OnlineNodeLabeler:
         # A copy is taken under the locks, and written without them.
         with self._lock, getattr(self._knowledge.learner, "lock", nullcontext()):
             knowledge = self._knowledge
-            knowledge.learner.follow()
+            knowledge.follow()
             learner, classes = encode_learner(knowledge.learner), list(knowledge.classes)
-        settings = {
+        return self._settings(classes), learner
+
+    def _settings(self, classes: Sequence[Hashable]) -> dict[str, Any]:
+        """What is saved of a model with these labels, beside its learner."""
+        return {
             "method": self._method,
             "kernel": self._kernel,
             "predict": "sample" if self._samples else "argmax",
@@ -437,7 +441,6 @@ class OnlineNodeLabeler:
             "given": [to_json(label, "label") for label in self._given],
             "classes": [to_json(label, "label") for label in classes],
         }
-        return settings, learner
 
     @classmethod
     def load(cls, path: str | os.PathLike[str], graph: Any = None) -> OnlineNodeLabeler:
@@ -1009,8 +1012,8 @@ class OnlineNodeLabeler:
             self._given_graph._add_new_nodes(nodes, added)
 
     def _is_learned(self, u: int) -> bool:
-        with self._present() as knowledge:
-            return knowledge.label_of(u) is not None
+        with self._graph.reading():
+            return self._knowledge.learner.has_learned(u)
 
     def _labels_and_unknown(
         self, labels: Iterable[tuple[Hashable, Any]], unknown: UnknownLabels
@@ -1421,7 +1424,7 @@ class OnlineNodeLabeler:
                     rows = graph.rows_of(nodes)
                 with self._lock:
                     if knowledge is self._knowledge:  # else `fit` has replaced it meanwhile
-                        knowledge.learner.follow()
+                        knowledge.follow()
                         return commit(knowledge, rows, entries)
 
     def _recorded(
@@ -1460,7 +1463,7 @@ class OnlineNodeLabeler:
             for node in with_progress(listed, len(listed), progress, "node"):
                 with graph.reading(), self._lock:
                     knowledge = self._knowledge
-                    knowledge.learner.follow()
+                    knowledge.follow()
                     found = knowledge.learner.certify(graph.index(node), int(max_operations))
                 if found is None:
                     raise ValueError(f'method {self._method!r} gives no certificates; method="fastonl" does')

@@ -147,7 +147,7 @@ class AdaptiveLearner(Learner):
             {name: kernel.renewed() for name, kernel in kernels.items()}
             for kernels in (self._kernels, self._fit_kernels)
         )
-        kernels = self._fit_kernels if self._is_fitted else self._kernels
+        kernels = self._fit_kernels if self.is_fitted else self._kernels
         epsilon = self._settings["tuning"].epsilon_at(max(graph.number_of_nodes(), 1))
         for diffusion, kernel in zip(self.diffusions, kernels.values(), strict=True):
             diffusion.follow(kernel, epsilon, self.history)
@@ -162,7 +162,7 @@ class AdaptiveLearner(Learner):
 
     def _diffuse(self, kernels: dict[str, GraphKernel], *, fitted: bool = False) -> None:
         """Begin diffusions with these kernels."""
-        self._is_fitted = fitted
+        self.is_fitted = fitted
         dtype, n = self._settings["dtype"], max(self.graph.number_of_nodes(), 1)
         epsilon = self._settings["tuning"].epsilon_at(n)
         self.diffusions = [Diffusion(kernel, epsilon, dtype, absorption=ABSORPTION) for kernel in kernels.values()]

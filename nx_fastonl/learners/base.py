@@ -14,7 +14,19 @@ from nx_fastonl.graph.base import RowGraph
 from nx_fastonl.learners._history import LabelHistory
 from nx_fastonl.learners.joining import JoiningNodes
 
-__all__ = ["Answers", "Certificate", "JoiningAnswers", "Learner", "summing_to_one"]
+__all__ = ["Answers", "CannotFollowError", "Certificate", "JoiningAnswers", "Learner", "summing_to_one"]
+
+
+class CannotFollowError(ValueError):
+    """The graph is out of the range of a model that followed it until now."""
+
+    @classmethod
+    def because(cls, error: ValueError) -> CannotFollowError:
+        """The error of a model, from that of what it is made of."""
+        return cls(
+            f"this model cannot follow its graph as that is now: {error}. Its labels are kept, and it goes on once the "
+            "change of the graph is taken back"
+        )
 
 
 class Certificate(NamedTuple):
@@ -62,6 +74,7 @@ class Learner(ABC):
     history: LabelHistory
     lock: threading.RLock
     calibrated = False
+    is_fitted = False  # whether the labels were known at once, where this makes a difference
     _is_following = False
     _followed: Hashable = 0  # the version of the graph that all is right for
 
@@ -81,29 +94,63 @@ class Learner(ABC):
         """Whether the graph has changed since this last caught up with it."""
         return self._followed != self.graph.version
 
-    def follow(self) -> None:
+    def follow(self) -> Learner:
         """Catch up with the graph, which may have changed, and forget the labels of nodes that have left it.
 
-        The graph must not change meanwhile. If this is interrupted, the next call goes on.
+        The graph must not change meanwhile. If this is interrupted, the next call goes on. It returns the learner that
+        has caught up: this one, but for a `WaitingLearner`. It raises a CannotFollowError, and leaves what was learned
+        as it is, if the graph is out of the range of the learner.
         """
         graph = self.graph
         if self._followed == graph.version:
-            return
+            return self
         with self.lock:
             if self._followed == graph.version:  # another thread did it
-                return
+                return self
             if self._is_following:
                 raise RuntimeError("this model is catching up with its graph; a signal handler cannot use it meanwhile")
             self._is_following = True
             try:
                 self.history.add_rows(len(graph))
-                self.catch_up()
+                try:
+                    self.catch_up()
+                except ValueError as error:
+                    raise CannotFollowError.because(error) from error
                 for u in graph.nodes.removed_since(self.history.n_removals):
                     if self.history.label_of(u) is not None:
                         self.forget(u)
                 self.begin()
             finally:
                 self._is_following = False
+        return self
+
+    def learned(self) -> tuple[NDArray[np.intp], NDArray[np.int32]]:
+        """The nodes that were learned and are in the graph, in the order in which they arrived, and their labels.
+
+        For this and the next two, the learner need not have caught up with the graph.
+        """
+        (rows, labels), gone = self.history.learned(), self._gone()
+        if gone:
+            stay = ~np.isin(rows, gone)
+            rows, labels = rows[stay], labels[stay]
+        return rows, labels
+
+    @property
+    def n_learned(self) -> int:
+        """How many nodes were learned and are in the graph."""
+        return self.history.n_learned - sum(self.history.label_of(u) is not None for u in self._gone())
+
+    def has_learned(self, u: int) -> bool:
+        """Whether the node that has row u now was learned."""
+        return self.history.label_of(u) is not None and u not in self._gone()
+
+    def _gone(self) -> list[int]:
+        """The rows of nodes that have left the graph since this last caught up with it."""
+        graph = self.graph
+        if not graph.can_change:
+            return []
+        gone: list[int] = [u for u in graph.nodes.removed_since(self.history.n_removals) if u < self.history.n]
+        return gone
 
     @abstractmethod
     def catch_up(self) -> None:

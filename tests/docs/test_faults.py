@@ -319,6 +319,24 @@ def test_no_memory(monkeypatch):
     assert model.predict_one(6) == "b"
 
 
+@fault("a graph that leaves the range of a model, as by an edge of weight 1e9")
+def test_graph_out_of_range(tmp_path):
+    with fo.DurableGraph(tmp_path, nx.path_graph("abcd")) as graph:
+        graph.labeler("model", method="perceptron").learn_many({"a": "x", "d": "y"})
+        graph.labeler("other").learn_one("a", "x")
+        graph.add_edge("b", "e", weight=1e9)
+        graph.remove_node("d")
+        graph.snapshot()
+    with fo.DurableGraph(tmp_path) as graph:
+        model = graph.labeler("model")
+        with pytest.raises(ValueError, match=r"cannot follow its graph as that is now: .* degree 1e\+09 of node 'b'"):
+            model.predict_one("b")
+        assert model.labels == {"a": "x"}
+        assert graph.labeler("other").predict_one("b") == "x"
+        graph.remove_edge("b", "e")
+        assert model.predict_one("b") == "x"
+
+
 @fault("several threads use one model")
 def test_threads():
     G = nx.cycle_graph(400)

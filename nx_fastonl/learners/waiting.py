@@ -1,0 +1,104 @@
+"""What is left of a learner that cannot be made at present: its labels."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from nx_fastonl._lib.arrays import check_restored
+from nx_fastonl.graph.base import RowGraph
+from nx_fastonl.learners._history import LabelHistory
+from nx_fastonl.learners.base import CannotFollowError, Learner
+
+__all__ = ["WaitingLearner", "checked_history"]
+
+
+class WaitingLearner(Learner):
+    """Has the labels of a learner whose graph is out of its range, and makes it anew once the graph is not.
+
+    Parameters
+    ----------
+    graph : RowGraph
+    history : LabelHistory
+    make : callable
+        From a new history, with as many rows and labels, to the learner; a ValueError if it cannot be made.
+    calibrated : bool
+        As the learner has it.
+    fitted : bool
+        Whether the labels were known at once.
+    """
+
+    def __init__(
+        self,
+        graph: RowGraph,
+        history: LabelHistory,
+        make: Callable[[LabelHistory], Learner],
+        *,
+        calibrated: bool,
+        fitted: bool,
+    ) -> None:
+        self._graph, self.history, self._make = graph, history, make
+        self.calibrated, self.is_fitted = calibrated, fitted
+        self.lock = threading.RLock()
+        self._made: Learner | None = None
+        self.begin()
+
+    @property
+    def graph(self) -> RowGraph:
+        return self._graph
+
+    def follow(self) -> Learner:
+        with self.lock:
+            if self._made is None:
+                self.forget_removed()
+                try:
+                    self._made = self._relearned()
+                except ValueError as error:
+                    raise CannotFollowError.because(error) from error
+            return self._made
+
+    def forget_removed(self) -> None:
+        """Forget the labels of nodes that have left the graph."""
+        self.history.add_rows(len(self._graph))
+        for u in self._graph.nodes.removed_since(self.history.n_removals):
+            self.history.drop(u)
+        self.begin()
+
+    def _relearned(self) -> Learner:
+        rows, labels = self.history.learned()
+        learner = self._make(LabelHistory(len(self._graph), self.k))
+        learn = learner.fit if self.is_fitted else learner.learn_many
+        if len(rows):
+            learn(rows.astype(np.int32), labels)
+        learner.begin()
+        return learner
+
+    def learn(self, u: int, y: int) -> None:
+        self.learn_many(np.array([u], dtype=np.int32), np.array([y], dtype=np.int32))
+
+    def learn_many(self, rows: NDArray[np.int32], labels: NDArray[np.int32]) -> None:
+        self.reserve_labels(int(labels.max(initial=-1)) + 1)
+        self.history.record(rows, labels)
+
+    def forget(self, u: int) -> None:
+        self.history.drop(u)
+
+    def _ask_made(self, *_: Any, **__: Any) -> Any:
+        raise NotImplementedError("follow() gives the learner to ask")
+
+    catch_up = blank = best = draw = probabilities = _ask_made
+
+
+def checked_history(n: int, k: int, rows: NDArray[np.integer], labels: NDArray[np.integer]) -> LabelHistory:
+    """The history of n nodes and k labels in which these nodes were learned, as a snapshot has it, checked."""
+    check_restored(k >= 0 and rows.shape == labels.shape == (len(rows),), "labels")
+    check_restored(len(np.unique(rows)) == len(rows), "labels")
+    for numbers, count in ((rows, n), (labels, k)):
+        check_restored(numbers.size == 0 or (numbers.min() >= 0 and numbers.max() < count), "labels")
+    history = LabelHistory(n, k)
+    history.record(rows.astype(np.int32), labels.astype(np.int32))
+    return history
