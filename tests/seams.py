@@ -5,6 +5,12 @@ import numpy as np
 from nx_fastonl.push._workspace import Workspace
 
 
+def catch_up(model):
+    """Let a labeler catch up with its graph, as it does when it is asked."""
+    with model._present():
+        pass
+
+
 def learner_of(model):
     return model._knowledge.learner
 

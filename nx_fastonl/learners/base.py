@@ -142,7 +142,7 @@ class Learner(ABC):
 
     def has_learned(self, u: int) -> bool:
         """Whether the node that has row u now was learned."""
-        return self.history.label_of(u) is not None and u not in self._gone()
+        return u < self.history.n and self.history.label_of(u) is not None and u not in self._gone()
 
     def _gone(self) -> list[int]:
         """The rows of nodes that have left the graph since this last caught up with it."""

@@ -5,11 +5,12 @@ from collections import Counter
 import numpy as np
 
 from tests.fuzz.verdicts import check
-from tests.seams import dense, learner_of, store_of
+from tests.seams import catch_up, dense, learner_of, store_of
 
 
 def check_whole(model):
     """Labels, classes and counts agree, and so do the sources and the diffusion of a labeler that has one."""
+    catch_up(model)
     learner, labels, classes = learner_of(model), model.labels, model.classes
     check(model.n_learned == len(labels), "n_learned {} and labels {}", model.n_learned, labels)
     check(len(set(classes)) == len(classes), "classes {}", classes)
