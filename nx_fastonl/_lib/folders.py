@@ -108,6 +108,7 @@ def write_folder(
         old = _old_files(folder, path, kind)
         token, written = secrets.token_hex(8), []
         is_new, process = not folder.is_dir(), os.getpid()
+        is_first = is_new or not (folder / MANIFEST).exists()
         if is_new:
             folder.mkdir(exist_ok=True)  # another process may be faster
         try:
@@ -148,7 +149,7 @@ def write_folder(
                         folder.rmdir()
             raise
         sync_folder(folder)
-        if is_new:
+        if is_first:  # also if it was made by a process that was killed before it had done so
             sync_folder(folder.parent)
         _remove(folder, old, keep={file.name for file in written})
     return fingerprint

@@ -308,6 +308,7 @@ class _Job:
         check_sums(folder, folder.content.arrays.keys() & rows.parameter_of_array.keys())  # before work, not after it
         self.fingerprint = folder.fingerprint
         self.layout = MatrixLayout(len(rows), len(rows.graph), found)
+        sync_folder(self.path)  # of shards too, whose process was killed right after it had renamed them
         _remove_unfinished(self.path)
         remove_strays(self.path, min_age=ABANDONED_AFTER)
 

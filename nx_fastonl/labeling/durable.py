@@ -23,7 +23,7 @@ from typing import Any, NamedTuple, Self
 import numpy as np
 
 from nx_fastonl._lib.checks import UnknownLabels, a_few, shortened
-from nx_fastonl._lib.files import errors_name
+from nx_fastonl._lib.files import errors_name, sync_folder
 from nx_fastonl._lib.folders import Content, DamagedError, open_folder, read_arrays, remove_strays, write_folder
 from nx_fastonl._lib.html import few_names
 from nx_fastonl._lib.journal import Journal, Sync, check_sync
@@ -446,6 +446,7 @@ class DurableGraph(DynamicGraph):
         content = self._content(1, "")  # raises if a name cannot be saved
         with errors_name(self.path):
             self.path.mkdir(exist_ok=True)
+        sync_folder(self.path.parent)
         path = self.path / f"{JOURNAL}1"
         try:
             journal = Journal.create(path, secrets.token_hex(16).encode(), self._sync)
@@ -514,6 +515,8 @@ class DurableGraph(DynamicGraph):
         else:
             raise BlockingIOError(errno.EWOULDBLOCK, "another process takes snapshots of it", str(self.path))
         try:
+            for folder in (self.path / SNAPSHOT, self.path, self.path.parent):
+                sync_folder(folder)  # a process that was killed may have left names that are not on disk
             self._load(journal)
             self._log, self._number = EventLog(journal), number
             self._replay()

@@ -49,6 +49,17 @@ def test_what_is_saved_is_opened(tmp_path):
     copies["doubles"][0] = 1.0
 
 
+@POSIX
+@pytest.mark.parametrize("is_there", [False, True])
+def test_the_name_of_a_new_folder_is_synced(tmp_path, monkeypatch, is_there):
+    if is_there:  # made by a process that was killed
+        (tmp_path / "new").mkdir()
+    synced, sync = [], os.fsync
+    monkeypatch.setattr(os, "fsync", lambda file: (synced.append(os.fstat(file).st_ino), sync(file)))
+    write_folder(tmp_path / "new", KIND, 1, content(1))
+    assert {tmp_path.stat().st_ino, (tmp_path / "new").stat().st_ino} <= set(synced)
+
+
 def test_fingerprints_tell_content_apart_and_nothing_else(tmp_path):
     one = content(1)
     assert fingerprint_of(KIND, one) == fingerprint_of(KIND, content(1)._replace(derived_details={"more": 2}))

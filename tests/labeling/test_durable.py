@@ -466,6 +466,38 @@ def test_a_folder_that_was_not_made_completely_is_made_again(path, monkeypatch):
         assert len(graph) == 35
 
 
+def synced_by(monkeypatch, work):
+    """The files and folders that a call syncs, as device and number."""
+    found, sync = set(), os.fsync
+
+    def seen(file):
+        found.add((os.fstat(file).st_dev, os.fstat(file).st_ino))
+        sync(file)
+
+    with monkeypatch.context() as patch:
+        patch.setattr(os, "fsync", seen)
+        work()
+    return found
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="Windows syncs no folders")
+@pytest.mark.parametrize("done", ["nothing", "folder", "journal", "all"])
+def test_the_names_of_all_folders_are_synced_before_anything_is_acknowledged(path, monkeypatch, done):
+    def stop(*_, **__):
+        raise Stop
+
+    if done == "all":  # by a process that was killed before it had synced anything
+        karate(path).close()
+    elif done != "nothing":
+        monkeypatch.setattr(*{"folder": (durable.Journal, "create"), "journal": (durable, "write_folder")}[done], stop)
+        with pytest.raises(Stop):
+            karate(path)
+        monkeypatch.undo()
+    synced = synced_by(monkeypatch, lambda: fo.DurableGraph(path).close())
+    for folder in (path.parent, path, path / "snapshot"):
+        assert (folder.stat().st_dev, folder.stat().st_ino) in synced, folder
+
+
 CHANGES = {
     "add_edge": lambda graph, _: graph.add_edge("new", "other", 2.0),
     "add_edges_from": lambda graph, _: graph.add_edges_from([(0, 5), ("new", "other")], times=[1.0, 2.0]),
