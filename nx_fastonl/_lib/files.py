@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import errno
 import os
+import re
 import secrets
 import stat
 from collections.abc import Iterator
@@ -13,6 +14,8 @@ from pathlib import Path
 
 from nx_fastonl._lib.forks import removed_on_error
 
+# The names of temporary files: what the file's own name hashes to, and a token.
+TEMPORARY = re.compile(r"\.nx-fastonl-[0-9a-f]{16}-[0-9a-f]{16}\.part")
 # A temporary file that is older than this, in seconds, belongs to a process that was killed.
 ABANDONED_AFTER = 24 * 60 * 60
 # How long, in seconds, to wait for another process that writes the same file.
@@ -105,7 +108,7 @@ def _remove_abandoned(folder: Path, stem: str, now: float) -> None:
     """Remove temporary files of processes that were killed. `now` is by the clock of the folder, perhaps a server's."""
     for path in folder.glob(f"{stem}*.part"):
         with suppress(OSError):  # another process may be faster
-            if now - path.lstat().st_mtime > ABANDONED_AFTER:
+            if TEMPORARY.fullmatch(path.name) and now - path.lstat().st_mtime > ABANDONED_AFTER:
                 path.unlink()
 
 

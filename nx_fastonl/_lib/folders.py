@@ -24,7 +24,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from nx_fastonl._lib.checks import shortened
-from nx_fastonl._lib.files import ABANDONED_AFTER, errors_name, sync_folder, write_file
+from nx_fastonl._lib.files import ABANDONED_AFTER, TEMPORARY, errors_name, sync_folder, write_file
 
 __all__ = [
     "Content",
@@ -34,6 +34,7 @@ __all__ = [
     "fingerprint_of",
     "open_folder",
     "read_arrays",
+    "remove_folder",
     "remove_strays",
     "write_folder",
 ]
@@ -266,7 +267,7 @@ def _old_files(folder: Path, path: Path, kind: str) -> list[str]:
 
 
 def _is_ours(name: str) -> bool:
-    return bool(ARRAY_FILE.fullmatch(name)) or name.startswith(".nx-fastonl-")
+    return bool(ARRAY_FILE.fullmatch(name) or TEMPORARY.fullmatch(name))
 
 
 def _is_named(folder: Path, token: str) -> bool:
@@ -293,6 +294,20 @@ def remove_strays(path: Path, min_age: float = 0.0) -> None:
     manifest = _read_json(path)
     named = {entry["file"] for part in ("arrays", "derived_arrays") for entry in manifest[part].values()}
     _remove_others(path, named, min_age)
+
+
+def remove_folder(path: Path, kind: str) -> None:
+    """Remove what was saved to a folder, completely or not, and the folder itself unless it has other files.
+
+    Content of another kind stays, and what cannot be removed.
+    """
+    with suppress(OSError, DamagedError):
+        if (path / MANIFEST).exists():
+            if _read_json(path).get("format") != kind:
+                return
+            (path / MANIFEST).unlink()
+        _remove_others(path, set(), 0.0)
+        path.rmdir()
 
 
 def _remove_others(folder: Path, keep: set[str], min_age: float) -> None:

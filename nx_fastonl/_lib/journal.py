@@ -77,7 +77,7 @@ class Journal:
             if new is None:
                 self.path.stat()  # no lock file is made where there is no journal
             # This file stays: if it were removed, two processes could hold locks on two files of its name.
-            self._lock_file = opened.enter_context(self.path.with_name(f".{self.path.name}.lock").open("ab"))
+            self._lock_file = opened.enter_context(self.lock_path.open("ab"))
             _take_lock(self._lock_file)
             if new is not None:
                 _write_new(self.path, new)
@@ -141,6 +141,11 @@ class Journal:
     @property
     def token(self) -> bytes:
         return self._header.token
+
+    @property
+    def lock_path(self) -> Path:
+        """The empty file that is locked while the journal is open."""
+        return self.path.with_name(f".{self.path.name}.lock")
 
     @property
     def n_bytes(self) -> int:

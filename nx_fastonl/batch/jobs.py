@@ -37,6 +37,7 @@ from nx_fastonl._lib.folders import (
     fingerprint_of,
     open_folder,
     read_arrays,
+    remove_folder,
     remove_strays,
     write_folder,
 )
@@ -56,6 +57,7 @@ from nx_fastonl.batch.matrix import (
 )
 from nx_fastonl.batch.rows import MAX_ROWS_PER_BLOCK, Block, MatrixRows, in_threads, joined, rows_per_block
 from nx_fastonl.graph.csr import CSRGraph
+from nx_fastonl.graph.storage import KIND as GRAPH_KIND
 from nx_fastonl.graph.storage import names_content
 
 if TYPE_CHECKING:
@@ -73,7 +75,7 @@ MAX_ROWS = 1 << 12
 VALUES_PER_ROW = 2
 # Where a graph is saved that has no folder yet, below the folder of the rows.
 GRAPH = "graph-for-workers"
-UNFINISHED = re.compile(r"\.part-[0-9a-f]{16}-(\d+)@(.+)")
+UNFINISHED = re.compile(r"\.part-[0-9a-f]{16}-([0-9]+)@([0-9a-f]{16})")
 NEVER_CANCELLED = np.zeros(1, dtype=np.uint8)
 REMEDY = "name another folder, or remove this one"
 # What the functions that write rows are told about how to compute them, and their tasks are not.
@@ -327,8 +329,14 @@ class _Job:
             graph = self.graph_folder()
             _count(over_joblib(_run, [replace(shard, _graph=graph) for shard in missing], n_jobs), missing, progress)
         saved = self.path / GRAPH  # for workers, by this call or an earlier one
-        if self.rows.graph.path is None and saved.is_dir():
-            shutil.rmtree(saved, ignore_errors=True)
+        if self.rows.graph.path is None and saved.is_dir() and self._is_there():
+            remove_folder(saved, GRAPH_KIND)
+
+    def _is_there(self) -> bool:
+        """Whether the folder still holds these rows: it may have been moved, and another one be in its place."""
+        with suppress(FileNotFoundError, ValueError):
+            return open_folder(self.path, KIND, VERSION).fingerprint == self.fingerprint
+        return False
 
     def run_here(self, tasks: list[Shard], n_jobs: int | None, progress: bool) -> None:
         """Compute what is missing of these shards, over threads of this process."""

@@ -12,6 +12,7 @@ import copy
 import errno
 import inspect
 import os
+import re
 import secrets
 import warnings
 from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
@@ -23,7 +24,7 @@ from typing import Any, NamedTuple, Self
 import numpy as np
 
 from nx_fastonl._lib.checks import UnknownLabels, a_few, shortened
-from nx_fastonl._lib.files import errors_name, sync_folder
+from nx_fastonl._lib.files import TEMPORARY, errors_name, sync_folder
 from nx_fastonl._lib.folders import Content, DamagedError, open_folder, read_arrays, remove_strays, write_folder
 from nx_fastonl._lib.html import few_names
 from nx_fastonl._lib.journal import Journal, Sync, check_sync
@@ -50,6 +51,8 @@ __all__ = ["DurableGraph"]
 
 KIND, VERSION = "nx_fastonl durable graph", 1
 SNAPSHOT, JOURNAL = "snapshot", "journal-"
+# The names of journals and their locks. What else begins like that belongs to somebody else, such as a copy.
+JOURNAL_FILE, LOCK_FILE = re.compile(JOURNAL + "[1-9][0-9]*"), re.compile(rf"\.{JOURNAL}[1-9][0-9]*\.lock")
 # A snapshot is taken when the journal has become larger than this, and than the snapshot before.
 MIN_JOURNAL = 64 << 20
 # Tries to open a folder in which another process takes snapshots.
@@ -520,13 +523,18 @@ class DurableGraph(DynamicGraph):
             self._load(journal)
             self._log, self._number = EventLog(journal), number
             self._replay()
-            for stray in self.path.glob(f"{JOURNAL}*"):
-                if stray.name != journal.path.name and ".damaged-" not in stray.name:
-                    _remove_journal(stray)
+            self._remove_strays(journal)
             remove_strays(self.path / SNAPSHOT)
         except BaseException:
             journal.close()
             raise
+
+    def _remove_strays(self, journal: Journal) -> None:
+        """Remove what crashes have left beside the snapshot and this journal, and nothing else."""
+        for entry in self.path.iterdir():
+            if entry.name not in (journal.path.name, journal.lock_path.name) and _is_ours(entry.name):
+                with suppress(OSError):
+                    entry.unlink()
 
     def _load(self, journal: Journal) -> None:
         """Take the snapshot, which this journal continues."""
@@ -850,14 +858,18 @@ def _holds_graph(path: Path, *, locked: bool = False) -> bool:
     if (path / SNAPSHOT / "manifest.json").exists():
         return True
     for entry in path.iterdir():
-        is_ours = entry.name == SNAPSHOT or entry.name.lstrip(".").startswith((JOURNAL, "nx-fastonl-"))
-        if not is_ours:
+        if entry.name != SNAPSHOT and not _is_ours(entry.name):
             raise FileExistsError(errno.EEXIST, f"the folder has other files, such as {entry.name}; name a new folder")
-        if entry.name.startswith(JOURNAL) and not locked:
+        if JOURNAL_FILE.fullmatch(entry.name) and not locked:
             with Journal.open(entry, "never") as journal:
                 if journal.n_records:
                     raise DamagedError(path, f"its {SNAPSHOT} is missing")
     return False
+
+
+def _is_ours(name: str) -> bool:
+    """Whether a file beside the snapshot has a name that only graphs give."""
+    return any(names.fullmatch(name) for names in (JOURNAL_FILE, LOCK_FILE, TEMPORARY))
 
 
 def _named_journal(path: Path) -> int:

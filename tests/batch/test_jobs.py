@@ -331,7 +331,7 @@ class TestWriting:
         ended = subprocess.Popen([sys.executable, "-c", ""])
         ended.wait()
         here = jobs._machine()
-        owners = [(ended.pid, here), (ended.pid, "elsewhere"), (os.getpid(), here)]
+        owners = [(ended.pid, here), (ended.pid, "e" * 16), (os.getpid(), here)]
         parts = [out / f".part-{'0' * 16}-{pid}@{host}" for pid, host in owners]
         for part in parts:
             part.mkdir()
@@ -890,3 +890,22 @@ def test_the_command(tmp_path):
     other = run("ppr-matrix", "graph", "--out", "rows", "--top", "4")
     assert other.returncode == 1
     assert "holds rows with top_k=3, not top_k=4" in other.stderr
+
+
+def test_files_of_others_stay(tmp_path):
+    G, out, token = nx.karate_club_graph(), tmp_path / "out", "0123456789abcdef"
+    with pytest.warns(UserWarning, match="is saved to"):
+        fo.shards(fo.ppr_matrix, G, out=out)
+    others = [".nx-fastonl-notes", f"rows-{token}.npy.bak", f".part-{token}-1@me", ".part-notes", "rows-old", "notes"]
+    stray = out / f".part-{token}-1@{token}"
+    for folder in (out, out / "graph-for-workers", stray):
+        folder.mkdir(exist_ok=True)
+        for name in others:
+            (folder / name).write_bytes(b"precious")
+            os.utime(folder / name, (0, 0))
+    os.utime(stray, (0, 0))
+    assert same(fo.ppr_matrix(G, out=out).to_scipy(), fo.ppr_matrix(G))
+    assert not stray.exists()
+    for folder in (out, out / "graph-for-workers"):
+        assert {(folder / name).read_bytes() for name in others} == {b"precious"}
+    assert {path.name for path in (out / "graph-for-workers").iterdir()} == set(others)

@@ -20,6 +20,7 @@ import nx_fastonl as fo
 from nx_fastonl._lib import files, streams
 from nx_fastonl.cli import screen
 from nx_fastonl.learners import _diffusion
+from tests.batch import test_jobs
 from tests.experiments import test_runner
 from tests.fuzz import interrupts
 from tests.graph import test_hostile_nodes as graph_nodes
@@ -466,6 +467,12 @@ def test_moved_folder(tmp_path, monkeypatch):
         path, monkeypatch, replaced=True, by_itself=False
     )
     test_durable.test_changes_of_a_graph_whose_folder_was_removed_are_refused(tmp_path / "other", monkeypatch, "always")
+
+
+@fault("other files in the folder of a `DurableGraph` or of rows, such as copies")
+def test_other_files(tmp_path):
+    test_durable.test_opening_removes_what_a_crash_has_left_and_nothing_else(tmp_path / "graph")
+    test_jobs.test_files_of_others_stay(tmp_path)
 
 
 @fault("a process that is killed while it writes rows to a folder")

@@ -498,6 +498,50 @@ def test_the_names_of_all_folders_are_synced_before_anything_is_acknowledged(pat
         assert (folder.stat().st_dev, folder.stat().st_ino) in synced, folder
 
 
+TOKEN = "0123456789abcdef"
+# What crashes leave in the folder of a graph, and in its snapshot.
+STRAYS = ["journal-7", ".journal-7.lock", ".journal-12.lock", f".nx-fastonl-{TOKEN}-{TOKEN}.part"]
+SNAPSHOT_STRAYS = [f"row_starts-{TOKEN}.npy", f".nx-fastonl-{TOKEN}-{TOKEN}.part"]
+OTHERS = [
+    "journal-1.bak", "journal-", "journal-01", "journal-2-copy", "journal-\u0661", "a-journal-7", ".journal-1.lock.bak",
+    ".journal-7", "journal-1.lock", ".nx-fastonl-notes", f".nx-fastonl-{TOKEN}.part", f".nx-fastonl-{TOKEN}-{TOKEN}",
+]  # fmt: skip
+SNAPSHOT_OTHERS = [
+    "rows.npy",
+    f"rows-{TOKEN}.npy.bak",
+    f"rows-{TOKEN[:8]}.npy",
+    ".nx-fastonl-mine",
+    "manifest.json.bak",
+]
+
+
+def test_opening_removes_what_a_crash_has_left_and_nothing_else(path):
+    karate(path).close()
+    for name in STRAYS + OTHERS:
+        (path / name).write_bytes(b"precious")
+    for name in SNAPSHOT_STRAYS + SNAPSHOT_OTHERS:
+        (path / "snapshot" / name).write_bytes(b"precious")
+    with fo.DurableGraph(path) as graph:
+        assert [name for name in STRAYS if (path / name).exists()] == []
+        assert [name for name in SNAPSHOT_STRAYS if (path / "snapshot" / name).exists()] == []
+        graph.add_edge(0, "new")
+        graph.snapshot()
+    with fo.DurableGraph(path) as graph:
+        assert graph.has_edge(0, "new")
+    assert {(path / name).read_bytes() for name in OTHERS} == {b"precious"}
+    assert {(path / "snapshot" / name).read_bytes() for name in SNAPSHOT_OTHERS} == {b"precious"}
+
+
+@pytest.mark.parametrize("name", OTHERS)
+def test_a_new_graph_begins_in_no_folder_with_files_of_others(path, name):
+    path.mkdir()
+    (path / name).write_bytes(b"precious")
+    with pytest.raises(FileExistsError, match="has other files, such as"):
+        karate(path)
+    assert [entry.name for entry in path.iterdir()] == [name]
+    assert (path / name).read_bytes() == b"precious"
+
+
 CHANGES = {
     "add_edge": lambda graph, _: graph.add_edge("new", "other", 2.0),
     "add_edges_from": lambda graph, _: graph.add_edges_from([(0, 5), ("new", "other")], times=[1.0, 2.0]),
