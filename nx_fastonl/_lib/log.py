@@ -7,6 +7,7 @@ Nothing is logged inside of loops.
 from __future__ import annotations
 
 import logging
+import os
 import sys
 import warnings
 from collections.abc import Sized
@@ -14,8 +15,32 @@ from time import perf_counter
 
 __all__ = ["elapsed", "log_rebuild", "logger", "warn_caller"]
 
+LOG_VARIABLE = "NX_FASTONL_LOG"
+LEVELS = ("DEBUG", "INFO", "WARNING")
+
 logger = logging.getLogger("nx_fastonl")
-logger.addHandler(logging.NullHandler())  # silent, unless the program asks for a log
+logger.addHandler(logging.NullHandler())  # silent, unless the program or the environment asks for a log
+
+
+def follow_environment() -> None:
+    """Show the log on standard error, from the level on that the environment names.
+
+    Where the program has handlers of its own, those show it.
+    """
+    wanted = os.environ.get(LOG_VARIABLE, "")
+    if not wanted:
+        return
+    if wanted.upper() not in LEVELS:
+        warnings.warn(f"{LOG_VARIABLE} must be debug, info or warning, got {wanted!r}", stacklevel=2)
+        return
+    shown = logging.StreamHandler()
+    shown.setFormatter(logging.Formatter("%(name)s: %(message)s"))
+    shown.addFilter(lambda _: not logging.getLogger().handlers)
+    logger.addHandler(shown)
+    logger.setLevel(wanted.upper())
+
+
+follow_environment()
 
 
 def elapsed(began: float) -> str:

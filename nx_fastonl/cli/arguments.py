@@ -59,6 +59,7 @@ def make_parser() -> argparse.ArgumentParser:
         _add_ppr,
         _add_ppr_matrix,
         _add_convert,
+        _add_calls,
         _add_datasets,
         _add_experiment,
         _add_info,
@@ -354,6 +355,31 @@ def _add_convert(parsers: Any) -> None:
     parser.add_argument("folder", metavar="FOLDER", help="the folder, new or with an older graph")
     _add_reading(parser)
     _add_json(parser)
+
+
+def _add_calls(parsers: Any) -> None:
+    parser = _add_command(
+        parsers,
+        commands.calls,
+        "Run a program, and list its calls of NetworkX: where each ran, and why there.\n\n"
+        "PROGRAM runs as python runs it, with NETWORKX_BACKEND_PRIORITY=fastonl unless\n"
+        "a variable with this name says otherwise. What it prints and its exit code are\n"
+        "its own. After it has ended, standard error gets a table: the function, where\n"
+        "it ran, how often, how long, and why it did not run in fastonl.\n\n"
+        "The seconds are those until a call returned, calls inside of it included. Calls\n"
+        "in other processes are not seen.",
+        ["program.py --its-own options", "-m package.module", "--output calls.csv program.py"],
+        usage=f"{PROGRAM} calls [options] [-m] PROGRAM [ARGUMENTS ...]",
+    )
+    parser.add_argument("-m", dest="module", action="store_true", help="PROGRAM is a module")
+    parser.add_argument(
+        "--inner", action="store_true", help="also list calls that NetworkX's functions make of each other"
+    )
+    parser.add_argument("--output", metavar="FILE", help="write the table to a file, or to - for standard output")
+    parser.add_argument("--format", choices=FORMATS, help="its format (default: by the suffix of FILE, or csv)")
+    parser.add_argument("program", metavar="PROGRAM", help="a file of Python code, or with -m a module")
+    parser.add_argument("arguments", metavar="ARGUMENTS", nargs=argparse.REMAINDER, help="those of the program")
+    parser.set_defaults(json=False)
 
 
 def _add_datasets(parsers: Any) -> None:

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import os
 import shlex
+import sys
 import time
 from collections.abc import Hashable, Sequence
 from contextlib import suppress
@@ -10,16 +12,30 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, get_args
 
 from nx_fastonl._lib.checks import a_few, check_whole
-from nx_fastonl.cli.answers import Answer, UsageError, check_folder, check_new_folder, deliver, output_of
-from nx_fastonl.cli.screen import growing_table, say, say_json, show_frame, show_table, shows_progress, tell, warn
+from nx_fastonl.cli.answers import Answer, Output, UsageError, check_folder, check_new_folder, deliver, output_of
+from nx_fastonl.cli.screen import (
+    growing_table,
+    in_one_line,
+    say,
+    say_json,
+    show_frame,
+    show_table,
+    shows_progress,
+    table_lines,
+    tell,
+    warn,
+)
 
 if TYPE_CHECKING:
     from nx_fastonl.graph.csr import CSRGraph
     from nx_fastonl.graph.dynamic import DynamicGraph
     from nx_fastonl.labeling.labeler import OnlineNodeLabeler
     from nx_fastonl.labeling.sequence import LabelSequence
+    from nx_fastonl.nxapi.calls import CallRecorder
 
 MEMBER = 22  # of the karate club, at whom the first look is taken
+# What is listed of the calls of a program.
+CALL_COLUMNS = ("function", "ran_in", "calls", "seconds", "why")
 # How many nodes' distributions are in memory at once: with many classes, those of all nodes may not fit.
 SHARE_NODES = 10_000
 
@@ -97,6 +113,46 @@ def _draw_error_curves(sequences: dict[str, LabelSequence], title: str, path: Pa
     figure = Figure(figsize=(7.0, 4.5), layout="constrained")
     plot_error_curves(sequences, figure.add_subplot()).set_title(title)
     save_figure(figure, path)
+
+
+def calls(arguments: Any) -> None:
+    """Run a program, then list its calls of NetworkX, where they ran, and why there."""
+    output = None if arguments.output is None else output_of(arguments)
+    if output is not None and output.path is not None:  # the program may change the current folder
+        output = output._replace(path=output.path.absolute())
+    # Before NetworkX is imported, which reads it, as do processes that the program starts.
+    if not any(name.startswith("NETWORKX_BACKEND_PRIORITY") for name in os.environ):
+        os.environ["NETWORKX_BACKEND_PRIORITY"] = "fastonl"
+    import networkx as nx
+
+    from nx_fastonl.cli.programs import run_program
+    from nx_fastonl.nxapi.calls import CallRecorder
+
+    nx.config.warnings_to_ignore.add("cache")  # the message below says it in a line
+    recorder = CallRecorder(inner=arguments.inner)
+    with recorder:
+        code = run_program(arguments.program, arguments.arguments, is_module=arguments.module)
+    _tell_calls(recorder, output)
+    sys.exit(code)
+
+
+def _tell_calls(recorder: CallRecorder, output: Output | None) -> None:
+    found = recorder.summaries()
+    columns = {name: [getattr(summary, name) for summary in found] for name in CALL_COLUMNS}
+    n_here = sum(summary.calls for summary in found if summary.ran_in == "fastonl")
+    message = f"{n_here:,} of {sum(columns['calls']):,} calls of NetworkX ran in fastonl"
+    if output is not None:
+        deliver(Answer(columns, {}, message), output, "calls")
+    else:
+        tell(message)
+    if recorder.n_reused:
+        tell(
+            f"{recorder.n_reused:,} of them used a graph as it was converted before; "
+            'changes such as G[u][v]["weight"] = 2 need G.__networkx_cache__.clear()'
+        )
+    rows = [(name, place, f"{n:,}", f"{seconds:.3f}", in_one_line(why)) for name, place, n, seconds, why in found]
+    for line in table_lines(CALL_COLUMNS, rows, right_aligned=(2, 3)) if found and output is None else []:
+        tell(line)
 
 
 def example(arguments: Any) -> None:

@@ -96,16 +96,26 @@ def _shown(value: Any) -> str:
 def show_table(columns: Sequence[str], rows: Sequence[Sequence[str]], right_aligned: Sequence[int] = ()) -> None:
     """Print a table. `right_aligned` holds the indices of columns with numbers."""
     columns, rows = list(map(printable, columns)), [list(map(printable, row)) for row in rows]
-    widths = [max(map(len, column)) for column in zip(columns, *rows, strict=True)]
     if has_screen():
         from rich.console import Console
 
         console = Console()
+        widths = _widths(columns, rows)
         if sum(width + 3 for i, width in enumerate(widths) if i == 0 or i in right_aligned) < console.width:
             console.print(_rich_table(columns, rows, right_aligned))
             return  # on a narrower terminal, rich would cut numbers off: the table is printed as plain text
-    for row in (columns, *rows) if any(columns) else rows:
-        say(_line(row, widths, right_aligned))
+    for line in table_lines(columns, rows, right_aligned):
+        say(line)
+
+
+def table_lines(columns: Sequence[str], rows: Sequence[Sequence[str]], right_aligned: Sequence[int]) -> list[str]:
+    """A table as lines of plain text. Without names of columns, it has no header."""
+    widths = _widths(columns, rows)
+    return [_line(row, widths, right_aligned) for row in ((columns, *rows) if any(columns) else rows)]
+
+
+def _widths(columns: Sequence[str], rows: Sequence[Sequence[str]]) -> list[int]:
+    return [max(map(len, column)) for column in zip(columns, *rows, strict=True)]
 
 
 @contextmanager

@@ -158,10 +158,8 @@ def warn_of_partial_checks() -> None:
         return
     _told.append(True)  # first: a warning may be an error
     warn_caller(
-        "nx_fastonl keeps the arrays that it made of an nx.Graph until the graph is changed through NetworkX's "
-        f"methods. For other changes of weights, it checks {MAX_CHECKED_EDGES} edges, and this graph has more. "
-        'So call G.__networkx_cache__.clear() after changes such as G[u][v]["weight"] = 2. '
-        'This warning comes once; nx.config.warnings_to_ignore.add("cache") silences it.'
+        'nx_fastonl keeps the arrays of this nx.Graph: after changes such as G[u][v]["weight"] = 2, call '
+        'G.__networkx_cache__.clear(); nx.config.warnings_to_ignore.add("cache") silences this'
     )
 
 

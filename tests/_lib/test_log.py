@@ -1,6 +1,7 @@
 """What the package says of what it does, and that it says nothing unasked."""
 
 import logging
+import os
 import re
 import subprocess
 import sys
@@ -215,3 +216,36 @@ def test_times_and_reasons(said):
     log_rebuild("it", [1, 2], perf_counter(), "a reason")
     ends = [message.rpartition(": ")[2] for _, message in said()]
     assert ends == ["the graph's log is too short", "2 changes of edges", "a reason"]
+
+
+PROGRAM = """
+import networkx as nx
+{setup}
+with nx.config.backend_priority(algos=["fastonl"]):
+    nx.google_matrix(nx.path_graph(3))
+"""
+LEFT = "left google_matrix to NetworkX: converting a graph of 3 nodes would take longer than NetworkX does"
+
+
+@pytest.mark.parametrize(
+    ("level", "setup", "shown"),
+    [
+        ("", "", ""),
+        ("info", "", f"nx_fastonl: {LEFT}\n"),
+        ("INFO", "", f"nx_fastonl: {LEFT}\n"),
+        ("warning", "", ""),
+        ("info", "import logging; logging.basicConfig(format='%(message)s')", f"{LEFT}\n"),
+    ],
+)
+def test_the_environment_asks_for_the_log(level, setup, shown):
+    environment = {**os.environ, "NX_FASTONL_LOG": level}
+    code = PROGRAM.format(setup=setup)
+    found = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, env=environment, check=True)
+    assert found.stderr == shown
+
+
+def test_a_level_that_is_none_is_said():
+    environment = {**os.environ, "NX_FASTONL_LOG": "loud"}
+    code = PROGRAM.format(setup="")
+    found = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, env=environment, check=True)
+    assert "NX_FASTONL_LOG must be debug, info or warning, got 'loud'" in found.stderr

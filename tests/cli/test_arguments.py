@@ -37,6 +37,7 @@ def test_commands():
         "ppr",
         "ppr-matrix",
         "convert",
+        "calls",
         "datasets",
         "experiment",
         "info",
