@@ -11,9 +11,9 @@ import networkx as nx
 import numpy as np
 from numpy.typing import NDArray
 
-from nx_fastonl._lib.checks import shortened
 from nx_fastonl._lib.pool import Lease, Pool
 from nx_fastonl.graph._view import GraphView
+from nx_fastonl.graph.names import missing_node
 
 __all__ = ["ChangingGraph", "RowGraph"]
 
@@ -163,7 +163,7 @@ class RowGraph(ABC):
         """
         u = self._find(node)
         if u is None:
-            raise nx.NodeNotFound(f"node {shortened(node)} is not in the graph")
+            raise nx.NodeNotFound(missing_node(node, self))
         return u
 
     def rows_of(self, nodes: Iterable[Hashable]) -> list[int]:

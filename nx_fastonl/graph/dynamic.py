@@ -39,7 +39,7 @@ from nx_fastonl.graph.events import (
 )
 from nx_fastonl.graph.growing_names import GrowingNames, NamesState
 from nx_fastonl.graph.live import BACKEND_NAME
-from nx_fastonl.graph.names import find_in_range
+from nx_fastonl.graph.names import find_in_range, missing_node
 from nx_fastonl.graph.rows import MAX_NODES, Rows, check_weights
 from nx_fastonl.graph.views import MAX_COUNTED_NODES, graph_view
 
@@ -468,7 +468,7 @@ class DynamicGraph(ChangingGraph):
             with self._lock.reading:
                 return self._degree(self._row_of(nodes), weight)
         if nodes is not None and (isinstance(nodes, str) or not isinstance(nodes, Iterable)):
-            raise nx.NetworkXError(f"The node {shortened(nodes)} is not in the graph.")
+            raise nx.NetworkXError(f"The {missing_node(nodes, self)}.")
         listed = list(self) if nodes is None else list(nodes)
         with self._lock.reading:
             return [(node, self._degree(self._row_of(node), weight)) for node in listed]
@@ -910,7 +910,7 @@ class DynamicGraph(ChangingGraph):
     def _row_of(self, node: Any) -> int:
         u = self._nodes.find(node)
         if u is None:
-            raise nx.NetworkXError(f"The node {shortened(node)} is not in the graph.")
+            raise nx.NetworkXError(f"The {missing_node(node, self.rows)}.")
         return u
 
     def _known_rows(self, nodes: Ends) -> NDArray[np.int32]:

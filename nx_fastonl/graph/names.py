@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import re
 import secrets
 from abc import abstractmethod
-from collections.abc import Callable, Hashable, Iterator, Sequence
+from collections.abc import Callable, Container, Hashable, Iterator, Sequence
 from functools import partial
 from itertools import islice, pairwise
 from numbers import Number
@@ -15,6 +16,7 @@ from numpy.typing import NDArray
 
 from nx_fastonl._lib.arrays import read_only
 from nx_fastonl._lib.checks import shortened
+from nx_fastonl._lib.plain import MAX_BITS
 from nx_fastonl.graph._names import (
     TextTable,
     integer_slots,
@@ -25,6 +27,7 @@ from nx_fastonl.graph._names import (
 )
 
 __all__ = [
+    "INTEGER",
     "ArrayNames",
     "IntegerNames",
     "NameSlots",
@@ -33,6 +36,8 @@ __all__ = [
     "finder_of",
     "integer_names",
     "is_hashable",
+    "missing_node",
+    "of_other_type",
     "text_names",
 ]
 
@@ -40,6 +45,8 @@ Name = TypeVar("Name", int, str)
 
 # Names that are made Python objects at once where all are walked.
 NAMES_AT_ONCE = 4096
+# Integers as Python writes them.
+INTEGER = re.compile(r"0|-?[1-9][0-9]{0,999}")
 # Half of a character may stand in a Python text. It is kept as it is.
 HALVES = "surrogatepass"
 
@@ -280,3 +287,16 @@ def _integer(node: Any) -> int | None:
             return None
         node = value
     return int(node) if -(2**63) <= node < 2**63 else None
+
+
+def missing_node(node: Any, graph: Container[Any]) -> str:
+    """What errors say of a node that the graph does not have."""
+    return f"node {shortened(node)} is not in the graph{of_other_type(node, graph)}"
+
+
+def of_other_type(node: Any, graph: Container[Any]) -> str:
+    """Hint that a node of the graph prints the same but has another type, if there is one."""
+    if isinstance(node, str):
+        return f", which has the integer {node}" if INTEGER.fullmatch(node) and int(node) in graph else ""
+    is_short = type(node) is int and node.bit_length() < MAX_BITS
+    return f", which has the text {str(node)!r}" if is_short and str(node) in graph else ""

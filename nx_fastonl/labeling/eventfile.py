@@ -14,8 +14,8 @@ from nx_fastonl._lib.files import errors_name
 from nx_fastonl._lib.frames import FIRST_INEXACT, Table, read_frame
 from nx_fastonl._lib.parquet import ParquetTable
 from nx_fastonl._lib.streams import ExpansionError, FileLike, Source, Stream, opened, sources_of
+from nx_fastonl.graph.names import INTEGER
 from nx_fastonl.labeling.events import FIELDS, NODES
-from nx_fastonl.labeling.labels import INTEGER
 
 __all__ = ["Located", "events_of_lines", "events_of_table", "read_events"]
 

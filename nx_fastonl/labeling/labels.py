@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence, Sized
 from typing import Any
 
@@ -17,6 +16,7 @@ from nx_fastonl.graph.base import RowGraph
 from nx_fastonl.graph.csr import CSRGraph
 from nx_fastonl.graph.edgebunch import checked_node
 from nx_fastonl.graph.live import LiveGraph
+from nx_fastonl.graph.names import of_other_type
 from nx_fastonl.graph.vectors import check_row_order
 
 # In an integer array or column, a node without a label: scikit-learn's convention. Anywhere else it is a label.
@@ -28,8 +28,6 @@ PAIRS_EXPECTED = (
 NO_NODE = object()
 # Kinds of numpy's types whose values have an equal plain Python object.
 PLAIN_KINDS = "biufUS"
-# Integers as Python writes them.
-INTEGER = re.compile(r"0|-?[1-9][0-9]{0,999}")
 
 # Tables and columns of data frame libraries have no type in common.
 Labels = Mapping[Hashable, Hashable] | Iterable[tuple[Hashable, Hashable]] | NDArray[Any] | str | Any
@@ -139,7 +137,7 @@ def unknown_nodes(
     if not missing or (unknown == "skip" and len(missing) < len(pairs)) or unknown == "add":
         return list(dict.fromkeys(missing))
     distinct = list({repr(node): node for node in missing}.values())  # they need not be hashable
-    hint = _other_type(distinct[0], graph)
+    hint = of_other_type(distinct[0], graph)
     if unknown == "skip":
         raise ValueError(f'no node of labels is in the graph{hint}; unknown="skip" left out {a_few(distinct)}')
     them = "it" if len(distinct) == 1 else "them"
@@ -155,13 +153,6 @@ def known_labels(labels: Labels, graph: CSRGraph, unknown: Unknown) -> list[tupl
     pairs = list(with_labels(label_stream(labels, graph)[0]))
     skipped = set(unknown_nodes(pairs, graph, unknown, can_grow=False))
     return [(node, label) for node, label in pairs if node not in skipped] if skipped else pairs
-
-
-def _other_type(node: Any, graph: RowGraph) -> str:
-    """That the graph has a node which is written alike, if it has."""
-    if isinstance(node, str):
-        return f", which has the integer {node}" if INTEGER.fullmatch(node) and int(node) in graph else ""
-    return f", which has the text {str(node)!r}" if type(node) is int and str(node) in graph else ""
 
 
 class PlainLabels(dict[Hashable, Hashable]):

@@ -16,6 +16,7 @@ from nx_fastonl._lib.progress import with_progress
 from nx_fastonl._lib.streams import FileLike
 from nx_fastonl.graph.base import ChangingGraph
 from nx_fastonl.graph.dynamic import DynamicGraph
+from nx_fastonl.graph.names import missing_node
 from nx_fastonl.labeling.eventfile import Located, events_of_table, read_events
 from nx_fastonl.labeling.events import Event, event_of
 from nx_fastonl.labeling.labeler import OnlineNodeLabeler
@@ -286,7 +287,7 @@ class Replay:
 
     def _ask(self, event: Event) -> Answer:
         if event.node not in self.graph:
-            raise nx.NodeNotFound(f'node {shortened(event.node)} is not in the graph; a "node" event lets it join')
+            raise nx.NodeNotFound(f'{missing_node(event.node, self.graph)}; a "node" event lets it join')
         predicted = self.labeler.predict_one(event.node)
         probability = None
         if self.labeler.calibrated:

@@ -14,6 +14,7 @@ from nx_fastonl._lib.optional import axes_or_empty
 from nx_fastonl._lib.plain import is_missing
 from nx_fastonl.graph.convert import as_csr_graph
 from nx_fastonl.graph.csr import CSRGraph
+from nx_fastonl.graph.names import missing_node
 from nx_fastonl.labeling.labels import Labels, PlainLabels, label_stream, read_attribute, unknown_nodes
 from nx_fastonl.labeling.sequence import LabelSequence
 from nx_fastonl.plotting.layout import grid_layout
@@ -203,7 +204,7 @@ def plot_pagerank(
     """
     G = _as_networkx(G, pos)
     if source not in G:
-        raise nx.NodeNotFound(f"source: node {source!r} is not in the graph")
+        raise nx.NodeNotFound(f"source: {missing_node(source, G)}")
     pagerank = personalized_pagerank_local(G, alpha, {source: 1.0})
     pos = _positions(G, pos)
     ax = axes_or_empty(ax, "plot_pagerank")

@@ -11,11 +11,12 @@ import networkx as nx
 import numpy as np
 from numpy.typing import NDArray
 
-from nx_fastonl._lib.checks import check_between, check_count, check_fraction, check_positive, shortened
+from nx_fastonl._lib.checks import check_between, check_count, check_fraction, check_positive
 from nx_fastonl._lib.html import record_view
 from nx_fastonl._lib.limits import WEIGHT_RANGE
 from nx_fastonl.graph._dicts import dict_from_arrays
 from nx_fastonl.graph.convert import as_row_graph
+from nx_fastonl.graph.names import missing_node
 from nx_fastonl.graph.vectors import Masses, dense_vector, is_by_row, sparse_vector, unframed
 from nx_fastonl.nxapi.dispatch import dispatchable
 from nx_fastonl.push.local import PushResult, local_push
@@ -230,9 +231,7 @@ def fifo_push(
             raise ValueError(f'kind must be "ppr" or "laplacian", got {kind!r}')
         check_count("max_operations", max_operations, least=0)
         if source not in graph and not (hasattr(source, "items") or is_by_row(source)):
-            raise nx.NodeNotFound(
-                f"node {shortened(source)} is not in the graph; for several sources pass {{node: mass}}"
-            )
+            raise nx.NodeNotFound(f"{missing_node(source, graph)}; for several sources pass {{node: mass}}")
         start = {cast(Hashable, source): 1.0} if source in graph else cast(Masses, source)
         sources, masses = sparse_vector(graph, start, "source")
 

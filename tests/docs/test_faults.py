@@ -129,6 +129,12 @@ def test_unknown_node():
     assert model.labels == {}
 
 
+@fault('a node that is in the graph with another type, as 22 beside "22"')
+def test_node_of_another_type():
+    with pytest.raises(nx.NodeNotFound, match="node '22' is not in the graph, which has the integer 22"):
+        fo.personalized_pagerank_local(nx.karate_club_graph(), personalization="22")
+
+
 @fault("a label of None or NaN")
 def test_missing_label():
     model = model_of()

@@ -1,6 +1,7 @@
 import pickle
 from fractions import Fraction
 
+import networkx as nx
 import numpy as np
 import pytest
 from hypothesis import given
@@ -116,3 +117,42 @@ def test_given_integers_are_copied():
     assert list(names) == [5, 6]
     with pytest.raises(ValueError, match="read-only"):
         names.values[0] = 1
+
+
+CALLS = {
+    "personalization": lambda G, node: fo.personalized_pagerank_local(G, personalization=node),
+    "a dict": lambda G, node: fo.personalized_pagerank_local(G, personalization={node: 1.0}),
+    "candidates": lambda G, node: fo.ppr_matrix(G, top_k=1, candidates=[node]),
+    "ppr_matrix": lambda G, node: fo.ppr_matrix(G, [node]),
+    "fifo_push": fo.fifo_push,
+    "local_community": fo.local_community,
+    "sweep_cut": lambda G, node: fo.sweep_cut(G, {node: 1.0}),
+    "kernel_column": fo.kernel_column,
+    "effective_resistance": lambda G, node: fo.effective_resistance(G, [(node, node)]),
+    "predict_one": lambda G, node: fo.OnlineNodeLabeler(G).predict_one(node),
+    "learn_one": lambda G, node: fo.OnlineNodeLabeler(G).learn_one(node, "a"),
+    "fit": lambda G, node: fo.OnlineNodeLabeler(G).fit({node: "a"}),
+    "DynamicPageRank": lambda G, node: fo.DynamicPageRank(fo.DynamicGraph(G), node),
+    "remove_node": lambda G, node: fo.DynamicGraph(G).remove_node(node),
+    "degree": lambda G, node: fo.DynamicGraph(G).degree(node),
+    "neighbors": lambda G, node: list(fo.DynamicGraph(G).neighbors(node)),
+    "replay": lambda G, node: list(fo.replay([("question", node)], fo.DynamicGraph(G))),
+    "plot_pagerank": lambda G, node: fo.plotting.plot_pagerank(G, node),
+}
+
+
+@pytest.mark.parametrize("name", CALLS)
+def test_errors_name_the_node_that_is_written_alike(name):
+    G = nx.path_graph([1, 2, "3", "4"])
+    for node, hint in (("2", "has the integer 2"), (3, "has the text '3'")):
+        with pytest.raises(nx.NetworkXException, match=f"{node!r}.*, which {hint}"):
+            CALLS[name](G, node)
+    with pytest.raises(nx.NetworkXException, match=r"^(?!.*which has)"):
+        CALLS[name](G, "5")
+
+
+def test_other_nodes_are_not_written_alike():
+    graph = fo.CSRGraph.from_networkx(nx.path_graph([2, 3, "4"]))
+    for node in ("9" * 5000, 10**5000, True, "02", "+2", " 2", "2.0"):
+        with pytest.raises(nx.NodeNotFound, match=r"is not in the graph$"):
+            graph.index(node)
