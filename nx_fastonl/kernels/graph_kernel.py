@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from scipy import linalg
 
 from nx_fastonl._lib.checks import check_between
-from nx_fastonl._lib.limits import S_RANGE, SMALLEST_C
+from nx_fastonl._lib.limits import S_RANGE, SINGLE_DEGREES, SINGLE_FRACTION, SMALLEST_C
 from nx_fastonl._lib.threads import one_blas_thread
 from nx_fastonl.graph.base import RowGraph
 from nx_fastonl.kernels._scaling import Scaling
@@ -166,6 +166,26 @@ class GraphKernel:
             raise ValueError(
                 f"kernel {self.name!r} adds c = {c:g} to the degree {degree:g} of node {self.graph.nodes[u]!r}, which "
                 f"must be at least {SMALLEST_C:g} of it: give a larger smoothness, or scale the weights down"
+            )
+
+    def check_single_precision(self, rows: Any = slice(None)) -> None:
+        """Raise if 32 bits are too few for the degrees of these rows, or for c beside them."""
+        rows = np.arange(len(self.graph))[rows]
+        rows = rows[self.graph.degrees[rows] > 0.0]
+        if len(rows) == 0:
+            return
+        degrees = self.graph.degrees[rows]
+        smallest, largest = SINGLE_DEGREES
+        if not smallest <= degrees.min() <= degrees.max() <= largest:
+            raise ValueError(
+                f'dtype="float32" needs weighted degrees between {smallest:g} and {largest:g}, got {degrees.min():g} '
+                f"to {degrees.max():g}: scale the weights, or use float64"
+            )
+        settled = float((self.c(rows) / degrees).min())
+        if settled < SINGLE_FRACTION:
+            raise ValueError(
+                f'dtype="float32" needs a smoothness with which c, which a kernel adds to weighted degrees, is at '
+                f"least {SINGLE_FRACTION:g} of each, got {settled:.2g}: use float64"
             )
 
     def at_degrees(self, degrees: NDArray[np.float64]) -> tuple[NDArray[np.float64], NDArray[np.float64]]:

@@ -143,11 +143,14 @@ class AdaptiveLearner(Learner):
 
     def catch_up(self) -> None:
         graph = self.graph
-        self._kernels, self._fit_kernels = (
+        stream_kernels, fit_kernels = (
             {name: kernel.renewed() for name, kernel in kernels.items()}
             for kernels in (self._kernels, self._fit_kernels)
         )
-        kernels = self._fit_kernels if self.is_fitted else self._kernels
+        for diffusion, name in zip(self.diffusions, stream_kernels, strict=True):
+            diffusion.check_range(stream_kernels[name], fit_kernels[name])
+        self._kernels, self._fit_kernels = stream_kernels, fit_kernels
+        kernels = fit_kernels if self.is_fitted else stream_kernels
         epsilon = self._settings["tuning"].epsilon_at(max(graph.number_of_nodes(), 1))
         for diffusion, kernel in zip(self.diffusions, kernels.values(), strict=True):
             diffusion.follow(kernel, epsilon, self.history)

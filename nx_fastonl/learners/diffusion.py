@@ -134,7 +134,7 @@ class Diffusion:
         mass of 1 for each learned node.
         """
         graph, store = kernel.graph, self.store
-        changes = graph.changes_since(store.position) if store.position >= 0 else None
+        changes = self._changes()
         depends_on_n = kernel.follows_n and kernel.n != store.n_nodes
         n_before = len(store.slot_indices)
         store.add_rows(len(graph))
@@ -179,6 +179,26 @@ class Diffusion:
                 store.settle_around(self.system.view, workspace, touched)
         else:
             self.settle()
+
+    def check_range(self, *kernels: GraphKernel) -> None:
+        """Raise if the graph as it is now is out of the range of these kernels, in the precision of Z and R.
+
+        Only nodes around which edges have changed are looked at, unless c depends on the number of nodes. In double
+        precision, the kernels were checked when they were made.
+        """
+        if not self.store.single:
+            return
+        changes = self._changes()
+        for kernel in kernels:
+            if changes is None or (kernel.follows_n and kernel.n != self.store.n_nodes):
+                kernel.check_single_precision()
+            else:
+                kernel.check_single_precision(np.unique(np.concatenate([changes["u"], changes["v"]])))
+
+    def _changes(self) -> NDArray[Any] | None:
+        """What has changed in the graph since this last caught up with it; None if that is not known."""
+        position: int = self.store.position
+        return self.kernel.graph.changes_since(position) if position >= 0 else None
 
     def _changes_before_rebuild(self) -> float:
         graph, store = self.kernel.graph, self.store

@@ -75,6 +75,7 @@ class FastONL(RelaxationLearner):
 
     def catch_up(self) -> None:
         kernel = self.kernel.renewed()
+        self.diffusion.check_range(kernel)
         tuning = self._tuning.on(kernel)
         self.gradients.add_rows(len(kernel.graph))
         self.diffusion.follow(kernel, tuning.epsilon_at(kernel.n), self.history, self.gradients)

@@ -12,7 +12,6 @@ import networkx as nx
 import numpy as np
 
 from nx_fastonl._lib.checks import check_positive, check_whole, shortened
-from nx_fastonl._lib.limits import SINGLE_DEGREES, SINGLE_FRACTION
 from nx_fastonl.graph.arrows import Arrows
 from nx_fastonl.graph.base import RowGraph
 from nx_fastonl.graph.dynamic_rows import DynamicArrows
@@ -73,15 +72,16 @@ def _adaptive(
     forgetting = options.get("forgetting")
     epsilon, per_node = _epsilon(options, ADAPTIVE_EPSILON)
     kernels, experts = _experts(kernel, options.get("experts", DEFAULT_EXPERTS))
+    fit_kernels = {**kernels, "diffusion": fit_kernel} if "diffusion" in kernels else kernels
     return AdaptiveLearner(
         kernel.graph,
         kernels,
-        {**kernels, "diffusion": fit_kernel} if "diffusion" in kernels else kernels,
+        fit_kernels,
         history,
         tuning=tuned(kernel, epsilon, per_node=per_node, trace=0.0),
         experts=experts,
         half_life=math.inf if forgetting is None else _half_life(forgetting),
-        dtype=_dtype([*kernels.values(), fit_kernel], options),
+        dtype=_dtype([*kernels.values(), *fit_kernels.values()], options),
         arrows=arrows,
     )
 
@@ -135,7 +135,7 @@ def _dtype(kernels: Sequence[GraphKernel], options: LabelerOptions) -> np.dtype[
         raise ValueError(f'dtype must be "float64" or "float32", got {dtype!r}')
     if dtype == "float32":
         for kernel in kernels:
-            _check_single_precision(kernel)
+            kernel.check_single_precision()
     return np.dtype(dtype)
 
 
@@ -148,23 +148,6 @@ def _perceptron(kernel: GraphKernel, history: LabelHistory, options: LabelerOpti
     epsilon, per_node = _epsilon(options, PERCEPTRON_EPSILON)
     tuning = tuned(kernel, epsilon, per_node=per_node, trace=0.0)
     return Perceptron(kernel, history, tuning, dtype=_dtype([kernel], options))
-
-
-def _check_single_precision(kernel: GraphKernel) -> None:
-    all_degrees = kernel.graph.degrees
-    degrees = all_degrees[all_degrees > 0.0]
-    smallest, largest = SINGLE_DEGREES
-    if len(degrees) and not smallest <= degrees.min() <= degrees.max() <= largest:
-        raise ValueError(
-            f'dtype="float32" needs weighted degrees between {smallest:g} and {largest:g}, got {degrees.min():g} to '
-            f"{degrees.max():g}: scale the weights, or use float64"
-        )
-    settled = float((kernel.c(all_degrees > 0.0) / degrees).min(initial=1.0))
-    if settled < SINGLE_FRACTION:
-        raise ValueError(
-            f'dtype="float32" needs a smoothness with which c, which a kernel adds to weighted degrees, is at least '
-            f"{SINGLE_FRACTION:g} of each, got {settled:.2g}: use float64"
-        )
 
 
 def _epsilon(options: LabelerOptions, times_n: float) -> tuple[float, bool]:

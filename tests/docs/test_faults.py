@@ -344,6 +344,22 @@ def test_graph_out_of_range(tmp_path):
         assert model.predict_one("b") == "x"
 
 
+@fault('a later edge whose weight a model with `dtype="float32"` cannot hold')
+def test_weight_out_of_single_precision():
+    for method in ("adaptive", "fastonl"):
+        graph = fo.DynamicGraph(nx.path_graph("abcd"))
+        model, double = (model_of(graph, method=method, dtype=dtype) for dtype in ("float32", "float64"))
+        for each in (model, double):
+            each.learn_many({"a": "x", "d": "y"})
+        for weight in (1e50, 1e-50):
+            graph.add_edge("b" if weight > 1.0 else "e", "e", weight)
+            with pytest.raises(ValueError, match='dtype="float32" needs weighted degrees between 1e-20 and'):
+                model.predict_one("b")
+            assert not np.isnan(double.predict_proba_many()).any()
+            graph.remove_node("e")
+        assert model.predict_many() == [model.predict_one(node) for node in "abcd"]
+
+
 @fault("several threads use one model")
 def test_threads():
     G = nx.cycle_graph(400)
