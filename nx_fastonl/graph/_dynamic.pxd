@@ -46,6 +46,9 @@ cdef class RowPool:
     # degrees were last summed.
     cdef double _volume, volume_rest, largest_volume
     cdef int64_t n_weighed
+    # How often an edge that was there got heavier, and its degrees were rounded. A degree is off by at most half a unit for
+    # each entry of its row, and a unit for each of these.
+    cdef readonly int64_t n_rounded
     cdef readonly int64_t n_arrays  # how often arrays were replaced by others
     cdef Change[::1] log
     cdef object _log  # the same memory, as numpy sees it
@@ -62,7 +65,7 @@ cdef class RowPool:
     cdef Py_ssize_t find_either(self, node_t u, node_t v) noexcept nogil
     cdef double sum_row(self, node_t u) noexcept nogil
     cdef int change(self, node_t u, node_t v, double weight) except -1 nogil
-    cdef void weigh(self, node_t u, double more) noexcept nogil
+    cdef void weigh(self, node_t u, double entry_before, double entry_after) noexcept nogil
     cdef void add_volume(self, double degree) noexcept nogil
     cdef void sum_degrees(self) noexcept nogil
     cdef void set_arc(self, node_t u, Py_ssize_t e, unsigned char way, double weight) noexcept nogil

@@ -1,7 +1,8 @@
 """RowPool: rows of neighbours with room to grow, and a log of what changed in them."""
 
 cimport cython
-from libc.math cimport fabs, isnan
+from libc.float cimport DBL_EPSILON
+from libc.math cimport ceil, fabs, floor, isnan
 from libc.stdint cimport INT64_MAX, int32_t, int64_t
 from libc.string cimport memmove
 
@@ -34,6 +35,16 @@ cdef double LOG_FRACTION = 0.125
 # The sum of the degrees is taken anew once it is less than this fraction of what it was: rounding errors are a fraction
 # of the larger sum.
 cdef double VOLUME_DROP = 1e-3
+cdef double WHOLE_BELOW = 2.0**53  # sums of whole numbers are exact
+
+
+cdef inline bint is_whole(double value) noexcept nogil:
+    return floor(value) == value
+
+
+cdef int64_t units_between(double exact, double degree) noexcept nogil:
+    """How many units of rounding a degree is away from another one, at least."""
+    return <int64_t> ceil(min(fabs(degree - exact) / (0.5 * DBL_EPSILON * exact), WHOLE_BELOW)) if exact > 0.0 else 0
 
 
 @cython.final
@@ -76,6 +87,7 @@ cdef class RowPool:
         self.out_counts, self.in_counts = np.empty(0, dtype=np.int32), np.empty(0, dtype=np.int32)
         self.degrees = np.zeros(n)
         self.n_loops = self.n_empty = self.n_arrays = 0
+        self.n_rounded = 0
         if self.shape == BOTH_WAYS:
             self.weights = np.ones(len(indices)) if weights is None else np.array(weights, dtype=np.float64)
             self.codes = np.array(codes, dtype=np.uint8)
@@ -89,7 +101,10 @@ cdef class RowPool:
         self.bind(self.copies(slice(None), max(self.used, MIN_ROOM)))
         for u in range(n):
             self.n_empty += self.starts[u] == self.stops[u]
-            self.degrees[u] = self.sum_row(<node_t> u) if degrees is None else degrees[u]
+            self.degrees[u] = self.sum_row(<node_t> u)
+            if degrees is not None:
+                self.n_rounded = max(self.n_rounded, units_between(self.degrees[u], degrees[u]))
+                self.degrees[u] = degrees[u]
             for e in range(self.starts[u], self.stops[u]):
                 self.n_loops += self.indices[e] == u
                 if self.shape == BOTH_WAYS:
@@ -314,19 +329,25 @@ cdef class RowPool:
             if other != e:
                 self.delete(v, other)
         self.n_loops += loop * made.more
-        self.weigh(u, entry_after - entry_before)
+        self.weigh(u, entry_before, entry_after)
         if two_rows:
-            self.weigh(v, entry_after - entry_before)
+            self.weigh(v, entry_before, entry_after)
         made.u_after, made.v_after = self.degrees[u], self.degrees[v]
         if self.shape == OUTWARD:
             made.v_before = made.v_after = 0.0
         self.append(made)
         return 0
 
-    cdef void weigh(self, node_t u, double more) noexcept nogil:
-        """Add to the degree of node u. Sums that fall are taken anew: of what is taken away, rounding errors stay."""
-        cdef double before = self.degrees[u]
+    cdef void weigh(self, node_t u, double entry_before, double entry_after) noexcept nogil:
+        """Keep the degree of node u where an entry has changed.
+
+        Sums that fall are taken anew: of what is taken away, rounding errors stay.
+        """
+        cdef double before = self.degrees[u], more = entry_after - entry_before
         self.degrees[u] = before + more if more > 0.0 else self.sum_row(u)
+        self.n_rounded += more > 0.0 and entry_before > 0.0 and not (
+            self.degrees[u] < WHOLE_BELOW and is_whole(before) and is_whole(entry_before) and is_whole(more)
+        )
         self.largest_degree = max(self.largest_degree, self.degrees[u])
         self.add_volume(self.degrees[u])
         self.add_volume(-before)

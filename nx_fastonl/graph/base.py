@@ -54,6 +54,8 @@ class RowGraph(ABC):
         Another one after each change.
     position : int
         How many changes of edges there were.
+    degree_roundings : int
+        How many units of rounding any degree may be off by, beyond one for each entry of its row.
     """
 
     can_change = False
@@ -86,13 +88,15 @@ class RowGraph(ABC):
         def version(self) -> Hashable: ...
         @property
         def position(self) -> int: ...
+        @property
+        def degree_roundings(self) -> int: ...
 
         # Of graphs that can change.
         loops: float
 
         def changes_since(self, position: int) -> NDArray[Any] | None: ...
     else:
-        version = position = 0  # of graphs that cannot change
+        version = position = degree_roundings = 0  # of graphs that cannot change
 
     @abstractmethod
     def __len__(self) -> int:

@@ -93,6 +93,10 @@ class DynamicRows(RowGraph):
         return self.pool.position
 
     @property
+    def degree_roundings(self) -> int:
+        return self.pool.n_rounded
+
+    @property
     def version(self) -> tuple[int, int, int]:
         return self.pool.position, self.nodes.n_joined, self.nodes.n_removals
 

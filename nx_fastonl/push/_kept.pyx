@@ -2,7 +2,7 @@
 
 cimport cython
 from libc.float cimport DBL_EPSILON
-from libc.math cimport INFINITY, fabs
+from libc.math cimport INFINITY, fabs, fmin
 from libc.stdint cimport INT64_MAX, int64_t
 
 import numpy as np
@@ -11,8 +11,18 @@ from nx_fastonl._lib.signals cimport EDGES_PER_POLL, is_poll_due, poll_signals
 from nx_fastonl._lib.typedefs cimport node_t
 from nx_fastonl.graph._dynamic cimport Change
 from nx_fastonl.push._push cimport PushState, new_push, threshold_of
-from nx_fastonl.push._system cimport SystemView, pivot_at, pivot_of
+from nx_fastonl.push._system cimport SystemView, pivot_of
 from nx_fastonl.push._workspace cimport Workspace, clear
+
+
+cdef inline double add_exactly(double total, double more, double* rest) noexcept nogil:
+    """The sum; what it is rounded by is added to the rest, as Knuth and Neumaier do.
+
+    A sum of n numbers with its rest is off by at most n * n * DBL_EPSILON**2 times the sum of their magnitudes.
+    """
+    cdef double result = total + more, added = result - total
+    rest[0] += (total - (result - added)) + (more - added)
+    return result
 
 
 @cython.final
@@ -21,6 +31,9 @@ cdef class KeptVector:
 
     A push never enlarges the residual mass, and a change of an edge adds to it at its ends only. So the mass is known at
     any time without a look at other nodes.
+
+    In H stand the exact sums of the weights. The degrees that a graph has are rounded: pushes use them, and `rounding`
+    counts what that leaves. `docs/theory/dynamic.md` derives each term.
 
     Parameters
     ----------
@@ -34,13 +47,14 @@ cdef class KeptVector:
     mass : float
         The sum of the magnitudes of r.
     rounding : float
-        `mass`, ``alpha * dead`` and the L1 norm of ``b - H z`` are off by no more than this, taken together.
+        `mass`, ``alpha * dead``, the L1 norm of ``b - H z`` and, times ``1 - alpha``, that of ``pivot * z`` are off by
+        no more than this, taken together.
     least_rounding : float
         What `rounding` was when r was last computed anew.
     dead : float
         The sum of z over the rows without entries.
     volume : int
-        How many entries the touched rows had when they were last counted.
+        How many entries the touched rows had when r was last computed anew.
     epsilon : float
         Nodes are pushed while their residual exceeds this, per neighbour.
     settled : bool
@@ -58,10 +72,12 @@ cdef class KeptVector:
     cdef readonly double epsilon
     cdef readonly bint settled
     cdef readonly object reached
+    # How many units a degree may be rounded by, beyond one for each entry of its row.
+    cdef double degree_roundings
 
     def __init__(self, Py_ssize_t n):
         self.work = Workspace(n)
-        self.mass = self.rounding = self.least_rounding = self.dead = self.epsilon = 0.0
+        self.mass = self.rounding = self.least_rounding = self.dead = self.epsilon = self.degree_roundings = 0.0
         self.volume = 0
         self.settled = False
         self.reached = None
@@ -83,18 +99,19 @@ cdef class KeptVector:
 
     def follow(
         self, SystemView system, const Change[::1] changes, bint directed, const node_t[::1] forgotten,
-        const node_t[::1] sources, const double[::1] masses, reached,
+        const node_t[::1] sources, const double[::1] masses, int64_t degree_roundings, reached,
     ):
         """Keep ``H z + r = b`` where edges have changed, nodes have left and b has grown: r -= (H' - H) z, r += b' - b.
 
         The system is that of the graph as it is now. Rows that are forgotten have neither entries nor sources, and no
         other row lists them. Then `settle_around` the ends of the changes, and the sources.
         """
-        cdef Py_ssize_t i
+        cdef Py_ssize_t i, count = changes.shape[0]
         cdef Change change
         self.settled = False
+        self.degree_roundings = degree_roundings
         with nogil:
-            for i in range(changes.shape[0]):
+            for i in range(count):
                 change = changes[i]
                 if change.u == change.v:
                     self.add(change.u, (change.after - change.before) * self.work.estimate[change.u])
@@ -102,25 +119,33 @@ cdef class KeptVector:
                     self.add(change.v, (change.after - change.before) * self.work.estimate[change.u])
                     if not directed:
                         self.add(change.u, (change.after - change.before) * self.work.estimate[change.v])
-                        self.turn(system, change.v, change.v_before, change.v_after)
-                self.turn(system, change.u, change.u_before, change.u_after)
+                        self.turn(system, change.v, &change, change.v_before, change.v_after, count)
+                self.turn(system, change.u, &change, change.u_before, change.u_after, count)
             for i in range(forgotten.shape[0]):
                 self.forget(forgotten[i])
             for i in range(sources.shape[0]):
                 self.add(sources[i], masses[i])
+                self.rounding += 2.0 * DBL_EPSILON  # of the masses of before and now
         self.reached = reached
 
-    def recompute(self, SystemView system, const node_t[::1] sources, const double[::1] masses, reached):
+    def recompute(
+        self, SystemView system, const node_t[::1] sources, const double[::1] masses, int64_t degree_roundings, reached,
+    ):
         """Compute ``r = b - H z`` anew, from z as it is. If this is interrupted, call it again.
 
-        Rows without entries start from 0, since one push settles them. So nothing is left of a node that was removed.
+        Sums are exact but for one rounding. Rows without entries are settled: all that is left there is their estimate.
+        So nothing is left of a node that was removed.
         """
         cdef Workspace work = self.work
+        cdef double[::1] rests = np.zeros(work.estimate.shape[0])  # memory is committed only where it is written
         cdef Py_ssize_t i, e, n_before = work.n_touched
-        cdef int64_t walked = 0
+        cdef int64_t walked = 0, volume = 0
         cdef node_t u
-        cdef double z, rounding = 0.0
+        cdef double z, settled, degree, rest, size = 0.0, off = 0.0
+        cdef double mass = 0.0, mass_rest = 0.0, dead = 0.0, dead_rest = 0.0
+        cdef bint weighted = system.weights.shape[0] > 0
         self.settled, self.reached = False, None
+        self.degree_roundings = degree_roundings
         with nogil:
             for i in range(n_before):
                 work.cells[work.touched[i]].residual = 0.0
@@ -131,19 +156,41 @@ cdef class KeptVector:
                 z = work.estimate[u]
                 if z == 0.0:
                     continue
-                rounding += self.raise_residual(work, u, -z * pivot_of(system, u, system.stops[u] - system.starts[u]))
+                degree, rest = <double> (system.stops[u] - system.starts[u]), 0.0
+                if weighted:
+                    degree = 0.0
+                    for e in range(system.starts[u], system.stops[u]):
+                        degree = add_exactly(degree, system.weights[e], &rest)
+                    off += fabs(z * ((degree - system.degrees[u]) + rest))
                 for e in range(system.starts[u], system.stops[u]):
-                    rounding += self.raise_residual(
-                        work, system.indices[e], z * system.weights[e] if system.weights.shape[0] > 0 else z,
-                    )
+                    self.add_term(work, system.indices[e], z * system.weights[e] if weighted else z, rests)
+                settled = system.slope * z
+                self.add_term(work, u, -settled * degree, rests)
+                rests[u] -= settled * rest
+                size += fabs(settled * degree)
                 walked += 1 + system.stops[u] - system.starts[u]
                 if walked >= EDGES_PER_POLL:
                     walked = 0
                     poll_signals()
             for i in range(sources.shape[0]):
-                rounding += self.raise_residual(work, sources[i], masses[i])
-        self.rounding = self.least_rounding = rounding
-        self.count(system)
+                self.add_term(work, sources[i], masses[i], rests)
+            for i in range(work.n_touched):
+                u = work.touched[i]
+                work.cells[u].residual += rests[u]
+                volume += system.stops[u] - system.starts[u]
+                if system.stops[u] == system.starts[u]:
+                    work.estimate[u] = work.cells[u].residual
+                    work.cells[u].residual = 0.0
+                    dead = add_exactly(dead, work.estimate[u], &dead_rest)
+                else:
+                    mass = add_exactly(mass, fabs(work.cells[u].residual), &mass_rest)
+        self.mass, self.dead, self.volume = mass + mass_rest, dead + dead_rest, volume
+        # Products with a weight and a pivot, the masses of the sources, sums, and the degrees in the values.
+        self.rounding = (
+            DBL_EPSILON * (2.5 * size + 2.0 + self.mass + fabs(self.dead)) + (system.slope - 1.0) * off
+            + (DBL_EPSILON * (work.n_touched + 3)) ** 2 * (2.0 * size + 1.0)  # what the rests leave
+        )
+        self.least_rounding = self.rounding
         self.reached = reached
 
     def clear(self):
@@ -152,25 +199,8 @@ cdef class KeptVector:
         self.mass = self.rounding = self.least_rounding = self.dead = self.epsilon = 0.0
         self.settled, self.reached = False, None
 
-    def count(self, SystemView system):
-        """Take the sums anew, over the touched nodes."""
-        cdef Workspace work = self.work
-        cdef Py_ssize_t i
-        cdef node_t u
-        self.mass = self.dead = 0.0
-        self.volume = 0
-        with nogil:
-            for i in range(work.n_touched):
-                u = work.touched[i]
-                self.mass += fabs(work.cells[u].residual)
-                self.volume += system.stops[u] - system.starts[u]
-                if system.stops[u] == system.starts[u]:
-                    self.dead += work.estimate[u]
-
-    def accept(self, SystemView system, double epsilon, double rounding):
-        """Take the workspace as settled under `epsilon` by another push, which has rounded r by so much."""
-        self.count(system)
-        self.rounding += rounding
+    def accept(self, double epsilon):
+        """Take the workspace as settled under `epsilon`, after another push and `recompute`."""
         self.epsilon, self.settled = epsilon, True
 
     def settle_around(self, SystemView system, const node_t[::1] nodes, int64_t max_operations):
@@ -222,32 +252,54 @@ cdef class KeptVector:
         cells = np.asarray(self.work.cells)
         return np.array(self.work.estimate), cells["residual"].copy()
 
-    cdef double raise_residual(self, Workspace work, node_t u, double more) noexcept nogil:
-        """Add to the residual of node u, and touch it; return a bound on what was rounded."""
-        work.cells[u].residual += more
+    cdef inline void touch(self, Workspace work, node_t u) noexcept nogil:
+        """List node u among the touched."""
         if work.cells[u].threshold == 0.0:
             work.touched[work.n_touched] = u
             work.n_touched += 1
             work.cells[u].threshold = INFINITY  # until it is known
-        return DBL_EPSILON * (fabs(more) + fabs(work.cells[u].residual))
+
+    cdef inline void add_term(self, Workspace work, node_t u, double more, double[::1] rests) noexcept nogil:
+        """Add to the residual of node u exactly."""
+        self.touch(work, u)
+        work.cells[u].residual = add_exactly(work.cells[u].residual, more, &rests[u])
 
     cdef void add(self, node_t u, double more) noexcept nogil:
-        """Add to the residual of node u, and to the sums."""
-        cdef double before = fabs(self.work.cells[u].residual)
+        """Add to the residual of node u, and to the sums. `more` may be rounded four times."""
+        cdef double before = self.work.cells[u].residual, after = before + more
         if more == 0.0:
             return
-        self.rounding += self.raise_residual(self.work, u, more) + DBL_EPSILON * (self.mass + before + fabs(more))
-        self.mass += fabs(self.work.cells[u].residual) - before
+        self.touch(self.work, u)
+        self.work.cells[u].residual = after
+        self.rounding += DBL_EPSILON * (3.0 * fabs(more) + fabs(before) + fabs(after) + fabs(self.mass))
+        self.mass += fabs(after) - fabs(before)
 
-    cdef void turn(self, SystemView system, node_t u, double before, double after) noexcept nogil:
+    cdef void turn(
+        self, SystemView system, node_t u, const Change* change, double degree_before, double degree_after,
+        Py_ssize_t n_changes,
+    ) noexcept nogil:
         """Keep the invariant where the degree of node u has changed, and with it the pivot."""
-        cdef double z = self.work.estimate[u]
+        cdef double z = self.work.estimate[u], off
         if z == 0.0:
             return
-        self.add(u, (pivot_at(system, before) - pivot_at(system, after)) * z)
-        if (before == 0.0) != (after == 0.0):
-            self.dead += z if after == 0.0 else -z
-            self.rounding += DBL_EPSILON * (fabs(self.dead) + fabs(z))
+        if degree_before > 0.0 and degree_after > 0.0:
+            self.add(u, (change.before - change.after) * system.slope * z)
+        elif degree_after > 0.0:
+            self.add(u, z)
+            self.add(u, -change.after * system.slope * z)
+            self.dead -= z
+        else:
+            self.add(u, change.before * system.slope * z)
+            self.add(u, -z)
+            self.dead += z
+        self.rounding += DBL_EPSILON * (fabs(self.dead) + fabs(z))
+        if system.weights.shape[0] > 0:
+            # A degree that grows is rounded, one that falls is a new sum. A row had as many entries as it has now, and
+            # perhaps one for each change.
+            off = DBL_EPSILON * degree_after * fabs(z)
+            if change.after < change.before:
+                off *= system.stops[u] - system.starts[u] + n_changes
+            self.rounding += (system.slope - 1.0) * off
 
     cdef void forget(self, node_t u) noexcept nogil:
         """Set the estimate and the residual of a row to exactly 0, which no entry, node or source belongs to."""
@@ -289,9 +341,12 @@ cdef class KeptVector:
             work.cells[u].residual = 0.0
             work.cells[u].threshold = threshold_of(stop - start, state)
             work.estimate[u] += share
-            peak = mass
+            peak = fabs(mass) + fabs(old)
             mass -= fabs(old)
-            magnitudes = fabs(old) + pivot * fabs(work.estimate[u])
+            # The pivot, the share and what it gives the neighbours are rounded; an estimate by no more than its change.
+            magnitudes = 2.0 * fabs(old) + fmin(2.0 * fabs(old) / DBL_EPSILON, pivot * fabs(work.estimate[u]))
+            if weighted:
+                magnitudes += 2.0 * (stop - start + self.degree_roundings) * fabs(old)
             if start == stop:
                 self.dead += share
                 magnitudes += fabs(self.dead)
@@ -310,7 +365,7 @@ cdef class KeptVector:
                     work.cells[v].threshold = INFINITY
                     work.queue[state.tail] = v
                     state.tail = state.tail + 1 if state.tail + 1 < ring else 0
-            # The share, z, and every residual and sum are rounded once.
+            # Every residual is rounded once, and the mass twice.
             self.rounding += DBL_EPSILON * (magnitudes + (stop - start + 2) * peak)
             self.mass = mass
             before = state.operations

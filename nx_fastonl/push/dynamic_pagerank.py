@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import threading
 from collections.abc import Hashable, Iterable, Mapping
 from time import perf_counter
@@ -27,8 +28,12 @@ from nx_fastonl.push.system import LinearSystem
 
 __all__ = ["DynamicPageRank"]
 
-# What one push rounds is at most this fraction of the smallest tolerance, so that there is room for many changes.
+# What one push rounds, as a rule, is this fraction of the smallest tolerance, so that there is room for many changes.
 ROUNDING_FRACTION = 0.01
+# The normalisation and the values are rounded by this, over 1 less what dead ends lose.
+VALUE_ROUNDING = 4.0 * float(np.finfo(float).eps)
+# How often a residual that was computed anew is pushed, before rounding errors are accepted or the vector starts again.
+MAX_ROUNDS = 3
 # The residual is computed anew rather than repaired where more edges than this have changed, plus one for so many edges
 # that are walked for it: about as many take as long as one repair.
 LEAST_CHANGES, EDGES_PER_REPAIR = 1000, 8
@@ -345,7 +350,9 @@ class DynamicPageRank:
         return 1.0 / (1.0 - min(max(self.alpha * self._kept.dead, 0.0), self.alpha))
 
     def _error(self) -> float:
-        return self._scale() * (self._kept.mass + self._kept.rounding) + self._rounding
+        """See the theory page on graphs that change. The last factor is for the rounding of the bound itself."""
+        kept = self._kept
+        return self._scale() * (kept.mass + kept.rounding + VALUE_ROUNDING) * (1.0 + 1e-9)
 
     def _values(self) -> tuple[NDArray[np.int32], NDArray[np.float64]]:
         """The rows of the nodes that were reached, and their values, once the vector is up to date."""
@@ -378,7 +385,7 @@ class DynamicPageRank:
         changes = None if reached is None else self._changes_since(reached)
         if reached is None or changes is None or self._are_too_many(changes):
             began = perf_counter()
-            kept.recompute(self._system.view, *now.arrays(), now)
+            self._recompute(now)
             if reached is not None:
                 log_rebuild("a PageRank vector", changes, began)
             return
@@ -391,7 +398,10 @@ class DynamicPageRank:
             masses = np.array([now.masses.get(row, 0.0) - before.get(row, 0.0) for row in rows])
         was_settled = kept.settled
         rows_forgotten = np.array(sorted(forgotten), dtype=np.int32)
-        kept.follow(self._system.view, changes, graph.is_directed(), rows_forgotten, sources, masses, now)
+        degree_roundings = graph.degree_roundings
+        kept.follow(
+            self._system.view, changes, graph.is_directed(), rows_forgotten, sources, masses, degree_roundings, now
+        )
         if was_settled and (self.epsilon is None or now.epsilon == kept.epsilon):
             ends = np.concatenate([changes["u"], changes["v"], sources])
             kept.settle_around(self._system.view, ends, max(LEAST_EDGES, graph.n_entries))
@@ -429,7 +439,7 @@ class DynamicPageRank:
                 f"no seed of this vector is in the graph any more: {a_few(absent)}; "
                 "set personalization to nodes of the graph"
             )
-        total = sum(weights.values())
+        total = math.fsum(weights.values())
         masses = {row: weight / total for row, weight in weights.items()}
         epsilon = 0.0
         if self.epsilon is not None:
@@ -438,30 +448,36 @@ class DynamicPageRank:
         return _Reached(graph.version, self._weights, masses, absent, epsilon)
 
     def _settle(self) -> None:
-        """Push until no node is active and the error is small enough."""
-        kept = self._kept
-        settle = self._settle_to_epsilon if self.tol is None else self._settle_to_tolerance
-        if settle():
-            return
-        self._recompute()
-        if settle() or self.tol is None:
-            return
-        # At a hub, r is the small difference of large sums. A push from nothing rounds less.
-        reached: _Reached = kept.reached
-        kept.clear()
-        kept.recompute(self._system.view, *reached.arrays(), reached)
-        self._push_to_tolerance()
+        """Push until no node is active and the error is small enough, or only rounding errors are left.
 
-    def _recompute(self) -> None:
-        reached: _Reached = self._kept.reached
-        self._kept.recompute(self._system.view, *reached.arrays(), reached)
+        At a hub, r may be the small difference of large sums. A push from nothing rounds less.
+        """
+        settle = self._settle_to_epsilon if self.tol is None else self._settle_to_tolerance
+        for _ in range(MAX_ROUNDS):
+            if settle():
+                return
+            self._recompute()
+        reached = self._kept.reached
+        self._kept.clear()
+        self._recompute(reached)
+        settle()
+
+    def _recompute(self, reached: _Reached | None = None) -> None:
+        """Compute the residual anew, by default for what the vector belongs to."""
+        reached = self._kept.reached if reached is None else reached
+        assert reached is not None
+        sources, masses = reached.arrays()
+        self._kept.recompute(self._system.view, sources, masses, self._graph.degree_roundings, reached)
 
     def _settle_to_epsilon(self) -> bool:
         """Push until no node is active; return whether there are few rounding errors."""
-        epsilon = self._kept.reached.epsilon
-        if not self._kept.settled:
-            self._push(epsilon, None)
-            self._kept.accept(self._system.view, epsilon, self._rounding)
+        kept, epsilon = self._kept, self._kept.reached.epsilon
+        if not kept.settled:
+            for _ in range(MAX_ROUNDS):
+                self._push(epsilon, None)
+                if kept.mass <= epsilon * kept.volume:  # otherwise it has rounded more than it was to leave
+                    break
+            kept.accept(epsilon)
         return self._is_enough()
 
     def _settle_to_tolerance(self) -> bool:
@@ -470,8 +486,8 @@ class DynamicPageRank:
         tolerance = self._tolerance()
         epsilon = kept.epsilon / 2.0
         if not kept.settled or kept.mass > FAR_ABOVE * tolerance:
-            self._push_to_tolerance()
-            epsilon = kept.epsilon
+            self._push(FIRST_EPSILON, (1.0 - MAX_ROUNDING) * tolerance)
+            epsilon = FIRST_EXCESS * tolerance / max(kept.volume, 1)
         while kept.rounding <= MAX_ROUNDING * tolerance:
             kept.settle_all(view, epsilon)
             if self._is_enough():
@@ -479,21 +495,16 @@ class DynamicPageRank:
             epsilon /= 2.0
         return False
 
-    def _push_to_tolerance(self) -> None:
-        """Push until the residual mass is small enough, and choose an epsilon for what comes later."""
-        kept, tolerance = self._kept, self._tolerance()
-        self._push(FIRST_EPSILON, (1.0 - MAX_ROUNDING) * tolerance)
-        kept.count(self._system.view)
-        kept.accept(self._system.view, FIRST_EXCESS * tolerance / max(kept.volume, 1), self._rounding)
-
     def _tolerance(self) -> float:
         """What the residual mass and rounding errors may add up to."""
         assert self.tol is not None
-        return (self.tol - self._rounding) * (1.0 - self.alpha if self._graph.has_dead_ends else 1.0)
+        return self.tol * (1.0 - self.alpha if self._graph.has_dead_ends else 1.0)
 
     def _push(self, epsilon: float, mass_tolerance: float | None) -> None:
+        """Push as from nothing. Then the residual is computed anew, which says what the push has rounded."""
         effort = Effort(UNLIMITED, UNLIMITED, NEVER_CANCELLED)
         push_on(self._system, self._kept.work, effort, epsilon, mass_tolerance)
+        self._recompute()
 
 
 class _Reached(NamedTuple):

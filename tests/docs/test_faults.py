@@ -454,6 +454,18 @@ def test_slow_in_single_precision():
         model_of(smoothness=1e-8, dtype="float32")
 
 
+@fault("changes that lead to dead ends under a PageRank vector")
+def test_dead_ends_that_appear():
+    graph = fo.DynamicGraph(directed=True)
+    graph.add_weighted_edges_from([(0, 1, 1.1), (1, 0, 1.3), (1, 1, 1.7)])
+    ranks = fo.DynamicPageRank(graph, 0, 0.999, epsilon=1e-14)
+    assert ranks.l1_error < 1e-10
+    graph.remove_edge(0, 1)
+    assert abs(ranks[0] - 1.0) <= ranks.l1_error
+    graph.remove_edge(1, 0)
+    assert abs(ranks[0] - 1.0) + ranks[1] <= ranks.l1_error < 1e-6
+
+
 @fault("a disk that is full while a file is written")
 def test_full_disk(monkeypatch, tmp_path):
     target = tmp_path / "answers.csv"

@@ -1,3 +1,4 @@
+import pickle
 import subprocess
 import sys
 import threading
@@ -14,6 +15,7 @@ from nx_fastonl.push import dynamic_pagerank
 from nx_fastonl.push._push import Effort
 from nx_fastonl.push.local import NEVER_CANCELLED, UNLIMITED, push_on
 from tests import oracles
+from tests.fuzz import truth
 from tests.strategies import alphas
 
 NODES = st.integers(0, 7)
@@ -87,6 +89,94 @@ def check(ranks, G, graph):
     again, info = fo.personalized_pagerank_local(graph.freeze(), ranks.alpha, weights, tol=1e-9, full_output=True)
     distance = np.abs(oracles.to_vector(found, G) - oracles.to_vector(again, G)).sum()
     assert distance <= ranks.l1_error + info.l1_error
+
+
+@truth.exactly
+def distance(ranks, graph):
+    """The L1 distance to the exact vector, computed with 260 digits, and what is certified."""
+    found, frozen = ranks.ranks(), graph.freeze()
+    seeds = {node: weight for node, weight in ranks.personalization.items() if node in graph}
+    exact = truth.pagerank(frozen, ranks.alpha, truth.distribution(frozen, seeds))
+    off = sum(abs(truth.number(found.get(node, 0.0)) - x) for node, x in zip(frozen, exact, strict=True))
+    return float(off), ranks.l1_error
+
+
+HEAVY = st.integers(-100, 99).map(lambda exponent: float(f"1e{exponent}"))
+NEAR_ONE = st.floats(0.99, 1.01)
+PAIRS = st.tuples(st.integers(0, 3), st.integers(0, 3))
+
+
+class TestError:
+    """Whatever happens to a graph, the L1 error is at most what is certified: to the last digit."""
+
+    @given(
+        st.booleans(),
+        st.lists(st.tuples(PAIRS, st.one_of(HEAVY, NEAR_ONE)), max_size=8),
+        st.lists(st.tuples(PAIRS, st.one_of(st.none(), HEAVY, NEAR_ONE)), max_size=8),
+        st.sampled_from([1e-11, 0.1, 0.85, 0.999]),
+        st.sampled_from([{}, {"epsilon": 1e-16}, {"epsilon": 0.1}, {"tol": 2e-7}]),
+    )
+    def test_any_weights_and_changes(self, directed, edges, changes, alpha, accuracy):
+        graph = fo.DynamicGraph(directed=directed)
+        graph.add_nodes_from(range(4))
+        graph.add_weighted_edges_from([(u, v, weight) for (u, v), weight in edges])
+        ranks = fo.DynamicPageRank(graph, {0: 1.0, 1: 0.3}, alpha, **accuracy)
+        for (u, v), weight in [((0, 0), 1.0), *changes]:
+            if weight is not None:
+                graph.add_edge(u, v, weight=weight)
+            elif graph.has_edge(u, v):
+                graph.remove_edge(u, v)
+            off, certified = distance(ranks, graph)
+            assert off <= certified
+            assert ranks.tol is None or certified <= ranks.tol
+
+    @pytest.mark.parametrize("weights", [(1.1, 1.3, 1.7), (1.003, 1.004, 1.006)])
+    def test_changes_that_lead_to_dead_ends(self, weights):
+        graph = fo.DynamicGraph(directed=True)
+        graph.add_weighted_edges_from([(0, 1, weights[0]), (1, 0, weights[1]), (1, 1, weights[2])])
+        ranks = fo.DynamicPageRank(graph, 0, 0.999, epsilon=1e-14)
+        for edge in ((0, 1), (1, 0)):
+            assert distance(ranks, graph)[0] <= ranks.l1_error
+            graph.remove_edge(*edge)
+        off, certified = distance(ranks, graph)
+        assert off <= certified
+
+    def test_it_is_not_much_more_than_it_has_to_be(self):
+        """What rounding adds is a few units, over the probability to stop."""
+        for alpha in (0.5, 0.85, 0.999):
+            ranks = fo.DynamicPageRank(fo.DynamicGraph(nx.karate_club_graph()), 0, alpha, epsilon=1e-18)
+            assert ranks.l1_error <= 2e-15 + 1e-15 / (1.0 - alpha)
+
+    def test_degrees_that_were_rounded_often(self):
+        """Half of what is added to the weight of an edge is lost in the degree of its node."""
+        graph = fo.DynamicGraph(directed=True)
+        graph.add_weighted_edges_from([(0, 1, 1.0), (0, 2, 1e-12), (1, 0, 1.0), (2, 2, 1.0)])
+        ranks = fo.DynamicPageRank(graph, 0, 0.5, epsilon=1e-16)
+        for i in range(1, 20_001):
+            graph.add_edge(0, 2, weight=1e-12 + i * 6e-17)
+        for vector in (ranks, fo.DynamicPageRank(graph, 0, 0.5, epsilon=1e-16)):
+            off, certified = distance(vector, graph)
+            assert 1e-13 < off <= certified < 1e-10
+
+    def test_degrees_of_a_pickled_graph_are_not_taken_for_new_sums(self):
+        graph = fo.DynamicGraph(directed=True)
+        graph.add_weighted_edges_from([(0, 1, 1.0), (0, 2, 1e-12), (1, 0, 1.0)])
+        for i in range(1, 10_001):
+            graph.add_edge(0, 2, weight=1e-12 + i * 6e-17)
+        assert graph.rows.degree_roundings >= 10_000
+        again = pickle.loads(pickle.dumps(graph))
+        assert again.rows.degrees.tolist() == graph.rows.degrees.tolist()
+        assert again.rows.degree_roundings > 1000
+        off, certified = distance(fo.DynamicPageRank(again, 0, 0.5, epsilon=1e-16), again)
+        assert 1e-14 < off <= certified
+
+    def test_sums_of_whole_numbers_are_not_rounded(self):
+        graph = fo.DynamicGraph(nx.path_graph(3))
+        for weight in range(2, 100):
+            graph.add_edge(0, 1, weight=weight)
+        assert graph.rows.degree_roundings == 0
+        graph.add_edge(0, 1, weight=100.5)
+        assert graph.rows.degree_roundings == 2
 
 
 class TestFollowing:
