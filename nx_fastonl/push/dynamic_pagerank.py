@@ -32,6 +32,9 @@ __all__ = ["DynamicPageRank"]
 ROUNDING_FRACTION = 0.01
 # The normalisation and the values are rounded by this, over 1 less what dead ends lose.
 VALUE_ROUNDING = 4.0 * float(np.finfo(float).eps)
+# Where a repair leaves more residual mass than this, too few digits would be left: the vector starts again from zero,
+# where the mass is 1. So no residual overflows.
+LARGEST_MASS = 1000.0
 # How often a residual that was computed anew is pushed, before rounding errors are accepted or the vector starts again.
 MAX_ROUNDS = 3
 # The residual is computed anew rather than repaired where more edges than this have changed, plus one for so many edges
@@ -402,6 +405,10 @@ class DynamicPageRank:
         kept.follow(
             self._system.view, changes, graph.is_directed(), rows_forgotten, sources, masses, degree_roundings, now
         )
+        if not kept.mass + kept.rounding <= LARGEST_MASS:
+            kept.clear()
+            self._recompute(now)
+            return
         if was_settled and (self.epsilon is None or now.epsilon == kept.epsilon):
             ends = np.concatenate([changes["u"], changes["v"], sources])
             kept.settle_around(self._system.view, ends, max(LEAST_EDGES, graph.n_entries))

@@ -466,6 +466,16 @@ def test_dead_ends_that_appear():
     assert abs(ranks[0] - 1.0) + ranks[1] <= ranks.l1_error < 1e-6
 
 
+@fault("a weight that jumps by many powers of ten under a PageRank vector")
+def test_a_weight_that_jumps():
+    graph = fo.DynamicGraph()
+    graph.add_edge("a", "a", weight=1.0)
+    ranks = fo.DynamicPageRank(graph, "a")
+    for weight in (1.0, 1e50, 1e-50, 1e100):
+        graph.add_edge("a", "a", weight=weight)
+        assert abs(ranks["a"] - 1.0) <= ranks.l1_error < 1e-6
+
+
 @fault("a disk that is full while a file is written")
 def test_full_disk(monkeypatch, tmp_path):
     target = tmp_path / "answers.csv"

@@ -367,6 +367,20 @@ class TestTop:
 
 
 class TestTrouble:
+    @pytest.mark.parametrize("accuracy", [{}, {"epsilon": 1e-3}, {"tol": 1e-6}])
+    @pytest.mark.parametrize("alpha", [0.85, 0.999])
+    def test_a_weight_that_jumps(self, accuracy, alpha):
+        """What is left of the estimate is rounding errors of large numbers, so the vector starts again from zero."""
+        graph = fo.DynamicGraph()
+        graph.add_edge(0, 0, weight=1.0)
+        ranks = fo.DynamicPageRank(graph, 0, alpha, **accuracy)
+        before = ranks.l1_error
+        for weight in (1e50, 1e-50, 1e100, 1e-100, 1e100, 1.0):
+            graph.add_edge(0, 0, weight=weight)
+            assert abs(ranks[0] - 1.0) <= ranks.l1_error <= max(1.1 * before, 2e-3)
+            z, r = ranks._kept.dense()
+            assert np.isfinite([*z, *r]).all()
+
     @pytest.mark.parametrize(
         ("arguments", "error", "message"),
         [
