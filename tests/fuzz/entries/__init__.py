@@ -8,6 +8,7 @@ from tests.fuzz.entries.certificates import certificates
 from tests.fuzz.entries.command_line import command_line
 from tests.fuzz.entries.conversion import conversion
 from tests.fuzz.entries.durable import durable
+from tests.fuzz.entries.dynamic_pagerank import dynamic_pagerank
 from tests.fuzz.entries.edge_files import edge_files
 from tests.fuzz.entries.journals import journals
 from tests.fuzz.entries.kernels import kernels
@@ -23,6 +24,7 @@ ENTRIES = {
     "conversion": conversion,
     "push": push,
     "pagerank": pagerank,
+    "dynamic-pagerank": dynamic_pagerank,
     "kernels": kernels,
     "learners": learners,
     "certificates": certificates,
