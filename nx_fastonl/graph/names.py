@@ -257,7 +257,7 @@ def _find_in_dict(index: dict[Hashable, int], node: Any) -> int | None:
 
 
 def is_hashable(node: object) -> bool:
-    """Whether a node has a hash: a TypeError of its ``__eq__`` does not mean that it has none."""
+    """Whether a node has a hash: a TypeError of its own code does not mean that it has none."""
     try:
         hash(node)
     except TypeError:
@@ -269,7 +269,9 @@ def find_in_range(n: int, node: Hashable) -> int | None:
     """The row of a node where nodes are 0, 1, 2, ...; None if it has none."""
     try:
         u = hash(node)  # an integer's hash is the integer; what equals it has the same hash, as in a dict
-    except TypeError:  # unhashable
+    except TypeError:
+        if is_hashable(node):
+            raise
         return None
     return u if 0 <= u < n and bool(u == node) else None
 

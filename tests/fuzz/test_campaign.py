@@ -26,6 +26,7 @@ from tests.fuzz.entries.pickles import contents
 from tests.fuzz.entries.pushes import SLOW
 from tests.fuzz.truth import exactly
 from tests.fuzz.verdicts import REFUSALS, Wrong
+from tests.fuzz.workers import run_one
 
 ROOT = Path(__file__).resolve().parents[2]
 
@@ -180,3 +181,12 @@ def test_the_top_k(found, certain, top_k, error, message):
     else:
         with pytest.raises(Wrong, match=message):
             check_top(graph, found, info, top_k, exact)
+
+
+# Small parts of the campaign
+
+
+@pytest.mark.parametrize("entry", ["hostile-nodes"])
+def test_a_hundred_inputs(entry):
+    for seed in range(100):
+        assert run_one(entry, data_of(seed))[1] is None

@@ -102,3 +102,23 @@ def test_a_type_error_of_a_node_is_not_taken_for_a_missing_hash():
         with pytest.raises(TypeError, match="call 2"):
             HostileNode(2, fuse) in graph  # noqa: B015  looking it up is what raises
         assert [0] not in graph
+
+
+def test_a_type_error_of_a_hash_that_works_again_is_raised():
+    class Like(HostileNode):
+        """Equals an integer of the graph's range."""
+
+        def __hash__(self):
+            self._fuse.call()
+            return self.name
+
+        def __eq__(self, other):
+            return other == self.name
+
+    fuse = Fuse()
+    for k in range(1, 9):
+        graph = fo.DynamicGraph(nx.path_graph(3))
+        fuse.arm(k, error=TypeError)
+        with contextlib.suppress(TypeError):
+            graph.add_node(Like(1, fuse))
+        assert list(graph) == [0, 1, 2]

@@ -10,6 +10,7 @@ from tests.fuzz.entries.conversion import conversion
 from tests.fuzz.entries.durable import durable
 from tests.fuzz.entries.dynamic_pagerank import dynamic_pagerank
 from tests.fuzz.entries.edge_files import edge_files
+from tests.fuzz.entries.hostile_nodes import hostile_nodes
 from tests.fuzz.entries.journals import journals
 from tests.fuzz.entries.kernels import kernels
 from tests.fuzz.entries.learners import learners
@@ -35,6 +36,7 @@ ENTRIES = {
     "matrices": matrices,
     "journals": journals,
     "durable": durable,
+    "hostile-nodes": hostile_nodes,
     "interrupts": interrupts,
     "injections": injections,
 }
