@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Collection
+from collections.abc import Collection, Iterable
 from itertools import islice
 from numbers import Integral, Real
 from typing import Any, Literal, get_args
@@ -44,6 +44,14 @@ def cut(text: str) -> str:
     if len(text) <= SHOWN_CHARACTERS:
         return text
     return f"{text[:SHOWN_CHARACTERS]}... ({len(text):,} characters)"
+
+
+def perhaps(word: str, words: Iterable[str]) -> str:
+    """Hint at the one of these words that is spelled much like another word, if there is one."""
+    import difflib  # takes longer to load than most commands to run
+
+    found = difflib.get_close_matches(word, words, n=1, cutoff=0.7)
+    return f"; perhaps {found[0]} was meant" if found else ""
 
 
 def printable(text: str) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from typing import Any
 
 import networkx as nx
@@ -32,6 +33,8 @@ def as_csr_graph(G: Any, weight: str | None = "weight") -> CSRGraph:
         logger.info("a %s is made an nx.Graph first, by its own backend", type(G).__name__)
         return CSRGraph.from_networkx(_to_networkx(G, backend="networkx"), weight)
     hint = "; wrap it in scipy.sparse.csr_array" if isinstance(G, np.ndarray) else ""
+    if isinstance(G, str | os.PathLike):
+        hint = "; CSRGraph.from_edge_file reads a file of edges, CSRGraph.open a folder that a graph was saved to"
     if isinstance(G, list | tuple):
         hint = "; nx.Graph(edges) makes a graph of pairs, and DynamicGraph.add_edges_from takes them"
     if is_frame(G):

@@ -16,7 +16,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from nx_fastonl._lib._sharing import SharedLock
 from nx_fastonl._lib.arrays import check_restored
-from nx_fastonl._lib.checks import check_between, shortened
+from nx_fastonl._lib.checks import shortened
 from nx_fastonl._lib.frames import is_frame
 from nx_fastonl._lib.html import NAMES_SHOWN, view_or_none
 from nx_fastonl._lib.log import elapsed, logger
@@ -873,10 +873,10 @@ class DynamicGraph(ChangingGraph):
         >>> graph.edges()
         [('bob', 'cid')]
         """
-        check_between("time", time, -np.finfo(np.float64).max, np.finfo(np.float64).max)
+        time = checked_time(time)
         with self._lock.writing:
             before = self.number_of_edges()
-            self._commit(ExpireEdges(float(time)))
+            self._commit(ExpireEdges(time))
             return before - self.number_of_edges()
 
     # ------------------------------------------------------------------------------------------------ how it is done

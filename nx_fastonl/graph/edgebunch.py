@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Hashable, Iterable, Sequence
+from contextlib import suppress
+from datetime import datetime
+from numbers import Real
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -190,9 +194,12 @@ def checked_bunch(
 
 def checked_time(time: Any) -> float:
     """A time as a float; an error if it is none."""
-    found = _checked_times([time], 1)
-    assert found is not None
-    return float(found[0])
+    if isinstance(time, bool) or not isinstance(time, Real):
+        raise TypeError(f"time must be a number, got {shortened(time)}{_how_to_number(time)}")
+    found = as_float(time)
+    if not math.isfinite(found):
+        raise ValueError(f"time must be a finite number, got {shortened(time)}")
+    return found
 
 
 def _checked_times(times: ArrayLike | None, count: int) -> NDArray[np.float64] | None:
@@ -201,6 +208,11 @@ def _checked_times(times: ArrayLike | None, count: int) -> NDArray[np.float64] |
     given = np.array(times)
     if given.dtype.kind == "M":
         raise TypeError("times must be numbers, got datetimes: pass array.astype('datetime64[s]').astype(float)")
+    if given.shape == (count,) and given.dtype.kind in "UO":
+        bad = next((time for time in given.tolist() if isinstance(time, bool) or not isinstance(time, Real)), None)
+        raise TypeError(
+            f"times must be a number for each of the {count} edges, got {shortened(bad)}{_how_to_number(bad)}"
+        )
     if given.shape != (count,) or given.dtype.kind not in "iuf":
         raise ValueError(
             f"times must be a number for each of the {count} edges, got {given.dtype} of shape {given.shape}"
@@ -209,3 +221,14 @@ def _checked_times(times: ArrayLike | None, count: int) -> NDArray[np.float64] |
     if not np.isfinite(found).all():
         raise ValueError(f"times must be finite numbers, got {found[~np.isfinite(found)][0]}")
     return found
+
+
+def _how_to_number(time: Any) -> str:
+    """How to make seconds of a date, if this is one."""
+    if isinstance(time, datetime):
+        return "; its timestamp() is one"
+    if isinstance(time, str):
+        with suppress(ValueError):
+            datetime.fromisoformat(time)
+            return f"; datetime.fromisoformat({time!r}).timestamp() makes seconds of it"
+    return ""

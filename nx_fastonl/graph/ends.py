@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Hashable, Sequence
+from collections.abc import Hashable, Iterable, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -178,6 +178,8 @@ def column_of(values: Any, name: str) -> Any:
         array = np.asarray(values)
         if array.ndim == 1 and array.dtype.kind == "U":
             return Texts(list(values), name)  # in the array, integers between texts are texts too
+        if array.ndim == 1 and array.dtype.kind == "f":
+            _check_size(values, name)  # numpy makes floats of integers that are too large
     if array.ndim != 1 or len(array) == 0:
         return array
     if array.dtype.kind in "UT":
@@ -201,7 +203,18 @@ def _object_column(array: NDArray[Any], name: str) -> Any:
     for row, value in enumerate(array):
         if isinstance(value, bool) or not isinstance(value, int | np.integer):
             raise _missing(name, row, value, "an integer or a text")
+    _check_size(array, name)
     return array
+
+
+def _check_size(values: Iterable[Any], name: str) -> None:
+    """Raise if an integer is too large for an array."""
+    for row, value in enumerate(values):
+        if isinstance(value, int) and not -(2**63) <= value < 2**63:
+            raise ValueError(
+                f"{name} holds {shortened(value)} in row {row}; integers may have 64 bits with their sign, texts any "
+                "length"
+            )
 
 
 def _arrow_column(pyarrow: Any, values: Any, name: str) -> Any:

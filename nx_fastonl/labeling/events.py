@@ -7,10 +7,10 @@ from typing import Any, NamedTuple, NoReturn
 
 import numpy as np
 
-from nx_fastonl._lib.checks import as_float, check_between, shortened
+from nx_fastonl._lib.checks import as_float, shortened
 from nx_fastonl._lib.limits import allowed_weights, weight_range
 from nx_fastonl._lib.plain import is_missing
-from nx_fastonl.graph.edgebunch import checked_node
+from nx_fastonl.graph.edgebunch import checked_node, checked_time
 from nx_fastonl.labeling.labels import checked_label
 
 __all__ = ["FIELDS", "Event", "event_of"]
@@ -30,7 +30,6 @@ KINDS = {
 }
 OPTIONAL = {kind: {"weight", "time"} if kind != "time" else set() for kind in KINDS}
 NODES = ("u", "v", "node")
-LARGEST_TIME = float(np.finfo(np.float64).max)
 
 
 class Event(NamedTuple):
@@ -82,8 +81,7 @@ def _checked(kind: Any, given: Mapping[str, Any], directed: bool) -> Event:
         if name == "weight":
             found[name] = _weight(value, directed)
         elif name == "time":
-            check_between("time", value, -LARGEST_TIME, LARGEST_TIME)
-            found[name] = float(value)
+            found[name] = checked_time(value)
         elif name == "label":
             found[name] = checked_label(given.get("node"), value) if not is_missing(value) else None
         else:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import difflib
 import math
 from collections.abc import Iterable, Sequence
 from numbers import Real
@@ -11,7 +10,7 @@ from typing import Any, Literal, TypeAlias, cast
 import networkx as nx
 import numpy as np
 
-from nx_fastonl._lib.checks import check_positive, check_whole, shortened
+from nx_fastonl._lib.checks import check_positive, check_whole, perhaps, shortened
 from nx_fastonl.graph.arrows import Arrows
 from nx_fastonl.graph.base import RowGraph
 from nx_fastonl.graph.dynamic_rows import DynamicArrows
@@ -237,8 +236,7 @@ def check_options(method: str, options: LabelerOptions) -> None:
 def _like(option: str, method: str) -> str:
     """A hint to the parameter of a labeler that is spelled much like this."""
     others = ("classes", "kernel", "smoothness", "method", "predict", "seed", "weight", "direction")
-    found = difflib.get_close_matches(option, (*METHOD_OPTIONS[method], *others), n=1, cutoff=0.7)
-    return f"; perhaps {found[0]} was meant" if found else ""
+    return perhaps(option, (*METHOD_OPTIONS[method], *others))
 
 
 def kernel_of(method: str, kernel: str | None) -> str:

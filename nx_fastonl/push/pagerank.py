@@ -365,7 +365,7 @@ def personalized_pagerank_local(
     covers = personalization is None or nstart is not None or any(map(is_by_row, given))
     graph = as_row_graph(G, weight, in_order=as_array or proves or covers)
     with graph.reading():
-        alpha = check_fraction("alpha", alpha)
+        alpha = _checked_alpha(alpha, starts_anywhere=personalization is None)
         epsilon_given = epsilon is not None
         epsilon = default_epsilon(graph) if epsilon is None else check_positive("epsilon", epsilon)
         if tol is not None:
@@ -661,3 +661,13 @@ def as_weights(graph: RowGraph, personalization: Any, name: str = "personalizati
     if seeds and len(seeds) == len(graph) and all(isinstance(seed, float) and seed not in graph for seed in seeds):
         raise TypeError(f"{name} is a collection of nodes, and these are numbers; for weights pass an array of them")
     return dict.fromkeys(seeds, 1.0)
+
+
+def _checked_alpha(alpha: Any, *, starts_anywhere: bool) -> float:
+    """A node in the place of alpha means where walks start, if nothing else says that."""
+    try:
+        return check_fraction("alpha", alpha)
+    except (TypeError, ValueError) as error:
+        if not starts_anywhere or isinstance(alpha, float):
+            raise
+        raise type(error)(f"{error}; personalization={shortened(alpha)} says where walks start") from None

@@ -135,6 +135,22 @@ def test_node_of_another_type():
         fo.personalized_pagerank_local(nx.karate_club_graph(), personalization="22")
 
 
+@fault("a keyword that is misspelt")
+def test_misspelt_keyword():
+    with pytest.raises(TypeError, match="'topk'; perhaps top_k was meant"):
+        fo.personalized_pagerank_local(nx.karate_club_graph(), personalization=22, topk=3)
+
+
+@fault("a file in place of a graph, a node in place of `alpha`, a date in place of a time")
+def test_slips():
+    with pytest.raises(TypeError, match=r"CSRGraph\.from_edge_file reads"):
+        fo.personalized_pagerank_local("graph.csv")
+    with pytest.raises(ValueError, match="personalization=22 says where walks start"):
+        fo.personalized_pagerank_local(nx.karate_club_graph(), 22)
+    with pytest.raises(TypeError, match=r"timestamp\(\) makes seconds of it"):
+        fo.DynamicGraph().add_edge(0, 1, time="2024-01-01")
+
+
 @fault("a label of None or NaN")
 def test_missing_label():
     model = model_of()

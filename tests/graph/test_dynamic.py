@@ -117,7 +117,7 @@ def test_a_copy_is_not_changed_with_its_graph():
         (lambda graph: graph.add_edge(0, 9, weight=0), ValueError, r"edge \(0, 9\) has weight 0; .* remove_edge"),
         (lambda graph: graph.add_edge(0, 9, weight=-1.0), ValueError, "a weight must be a number between"),
         (lambda graph: graph.add_edge(0, 9, weight="heavy"), ValueError, "has weight 'heavy'"),
-        (lambda graph: graph.add_edge(0, 9, time=np.nan), ValueError, "times must be finite numbers, got nan"),
+        (lambda graph: graph.add_edge(0, 9, time=np.nan), ValueError, "time must be a finite number, got nan"),
         (lambda graph: graph.add_edges_from([(9, 8), (7,)]), TypeError, r"must be a tuple .* got \(7,\)"),
         (lambda graph: graph.add_edges_from([(9, 8, 2.0)]), TypeError, "add_weighted_edges_from takes tuples"),
         (lambda graph: graph.add_weighted_edges_from([(9, 8)]), TypeError, r"\(u, v, weight\), got \(9, 8\)"),
