@@ -1,11 +1,17 @@
-"""Arrays that grow, arrays that nobody can change, arrays from pickles."""
+"""Arrays that grow, arrays that nobody can change; what comes from pickles and folders, checked."""
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import DTypeLike, NDArray
+
+# Counts of what has happened, as they are saved. So many more fit into 64 bits.
+LARGEST_COUNT = 1 << 62
+# Magnitudes that are saved: sums and products of a few of these neither overflow nor, so, become no number.
+LARGEST_MAGNITUDE = 1e150
 
 
 def enlarged(array: NDArray[Any], *shape: int, used: int | None = None) -> NDArray[Any]:
@@ -34,6 +40,54 @@ def read_only(array: NDArray[Any], dtype: Any) -> NDArray[Any]:
     own: Any = np.ascontiguousarray(array, dtype=dtype)
     view: NDArray[Any] = np.frombuffer(memoryview(own).toreadonly(), dtype=dtype).reshape(own.shape)
     return view
+
+
+# What a pickle or a folder holds is trusted by compiled loops once it was checked: each class that is saved says below
+# its `restored` or in its `__setstate__` which arrays and numbers it is made of, and what they may be.
+
+
+def restored_array(
+    array: Any,
+    what: str,
+    dtype: DTypeLike,
+    shape: tuple[int, ...],
+    least: float | None = None,
+    most: float | None = None,
+) -> NDArray[Any]:
+    """A copy of an array of this type and shape, with values from `least` to `most`, by default any finite ones."""
+    is_right = isinstance(array, np.ndarray) and array.dtype.newbyteorder("=") == dtype and array.shape == shape
+    check_restored(is_right, what)
+    copy: NDArray[Any] = np.array(array, dtype=dtype, order="C")
+    if copy.dtype.kind == "f":
+        largest = min(LARGEST_MAGNITUDE, float(np.finfo(copy.dtype).max))
+        least, most = (-largest if least is None else least), (largest if most is None else most)
+    whole = (least is None or bool((copy >= least).all())) and (most is None or bool((copy <= most).all()))
+    check_restored(whole, what)
+    return copy
+
+
+def restored_count(value: Any, what: str, least: int = 0, most: int = LARGEST_COUNT) -> int:
+    """A whole number from `least` to `most`."""
+    check_restored(isinstance(value, int | np.integer) and bool(least <= value <= most), what)
+    return int(value)
+
+
+def restored_number(value: Any, what: str, least: float = -LARGEST_MAGNITUDE, most: float = LARGEST_MAGNITUDE) -> float:
+    """A number from `least` to `most`."""
+    check_restored(isinstance(value, int | float | np.floating) and bool(least <= value <= most), what)
+    return float(value)
+
+
+def check_parts(state: Mapping[str, Any], what: str, types: Mapping[str, Any]) -> None:
+    """Raise unless a state has these parts and no others, each of its type."""
+    check_restored(state.keys() == types.keys(), what)
+    check_restored(all(isinstance(state[name], kind) for name, kind in types.items()), what)
+
+
+def shape_of(array: Any, what: str, dimensions: int) -> tuple[int, ...]:
+    """The shape of an array with so many dimensions, to which others must fit."""
+    check_restored(isinstance(array, np.ndarray) and array.ndim == dimensions, what)
+    return tuple(array.shape)
 
 
 def check_restored(whole: bool, what: str) -> None:

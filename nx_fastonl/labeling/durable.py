@@ -23,6 +23,7 @@ from typing import Any, NamedTuple, Self
 
 import numpy as np
 
+from nx_fastonl._lib.arrays import check_restored
 from nx_fastonl._lib.checks import UnknownLabels, a_few, shortened
 from nx_fastonl._lib.files import TEMPORARY, errors_name, sync_folder
 from nx_fastonl._lib.folders import Content, DamagedError, open_folder, read_arrays, remove_strays, write_folder
@@ -621,6 +622,7 @@ class _DurableLabeler(OnlineNodeLabeler):
         model.name, model.made_with, model._durable = name, made_with, graph
         if isinstance(saved.tree, dict) and LABELS_ONLY in saved.tree:
             k, calibrated, fitted = saved.tree[LABELS_ONLY]
+            check_restored(k == len(settings["classes"]), "labels and classes")
             history = checked_history(len(rows), k, saved.arrays["rows"], saved.arrays["numbers"])
             learner: Learner = model._waiting(rows, history, calibrated=calibrated, fitted=fitted)
         else:

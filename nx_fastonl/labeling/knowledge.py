@@ -119,5 +119,5 @@ class Knowledge:
 
 def restored_knowledge(learner: Learner, classes: list[Hashable]) -> Knowledge:
     """What a pickle or a snapshot holds, checked."""
-    check_restored(learner.k == len(classes), "labels and classes")
+    check_restored(learner.k == len(classes) == len(set(classes)), "labels and classes")
     return Knowledge(learner, classes)

@@ -25,7 +25,7 @@ from nx_fastonl.kernels import graph_kernel
 from nx_fastonl.learners import _diffusion, _history, _mixture, _neighbors, _relaxation, tuning
 from nx_fastonl.learners.adaptive import AdaptiveLearner
 from nx_fastonl.learners.base import Learner
-from nx_fastonl.learners.columns import ColumnLearner, ExactColumns, PushColumns, SeriesColumns
+from nx_fastonl.learners.columns import ColumnLearner, ExactColumns, PushColumns, restored_series
 from nx_fastonl.learners.diffusion import Diffusion
 from nx_fastonl.learners.fastonl import FastONL, FifoFastONL
 from nx_fastonl.learners.perceptron import Perceptron
@@ -60,7 +60,7 @@ FUNCTIONS: dict[str, Callable[..., Any]] = {
     "mixture": _mixture.restored,
     "kernel": graph_kernel.restored,
     "tuning": tuning.restored,
-    "series-columns": SeriesColumns,
+    "series-columns": restored_series,
 }
 _CLASS_NAMES = {made: name for name, made in CLASSES.items()}
 _FUNCTION_NAMES = {made: name for name, made in FUNCTIONS.items()}
@@ -83,8 +83,8 @@ def decode_learner(path: Path, saved: SavedLearner, graph: Any, arrows: Any) -> 
     """The learner on its graph; errors name the folder."""
     try:
         learner = _Decoder(saved.arrays, graph, arrows).decode(saved.tree)
-        if not isinstance(learner, Learner):
-            raise TypeError("no learner")
+        if not isinstance(learner, Learner) or learner.graph is not graph:
+            raise TypeError("no learner on its graph")
     except Exception as error:  # whatever a tree that was tampered with leads to
         raise DamagedError(path, f"its learner cannot be made again ({error})") from error
     return learner

@@ -277,7 +277,7 @@ cdef class AdaptiveEngine(Engine):
 
     cdef void read_frequencies(self) noexcept nogil:
         cdef Py_ssize_t j, k = self.forecast.k
-        cdef double one = stamp_of(self.counts, self.history.n_arrivals), total = self.counts.n_labels + k * one
+        cdef double one = stamp_of(self.counts, self.history.n_arrivals), total = max(self.counts.n_labels, 0.0) + k * one
         for j in range(k):
             self.frequencies[j] = (max(self.counts.labels[j], 0.0) + one) / total
             self.log_frequencies[j] = log(self.frequencies[j])

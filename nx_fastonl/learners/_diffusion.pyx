@@ -6,7 +6,7 @@ from libc.stdint cimport INT64_MAX, int32_t, int64_t
 
 import numpy as np
 
-from nx_fastonl._lib.arrays import check_restored
+from nx_fastonl._lib.arrays import check_restored, restored_array, restored_count, restored_number, shape_of
 
 from nx_fastonl._lib.prefetch cimport prefetch
 from nx_fastonl._lib.signals cimport EDGES_PER_POLL, is_poll_due, poll_signals
@@ -140,7 +140,7 @@ cdef class DiffusionStore:
 
     @property
     def unsettled_lanes(self):
-        return np.flatnonzero(self.unsettled).tolist()
+        return np.flatnonzero(self.unsettled[: self.lanes]).tolist()
 
     def resize(self, Py_ssize_t slots, Py_ssize_t width):
         """Make room for this many slots, each of `width` lanes; copy those in use. Memory is committed when written."""
@@ -422,38 +422,52 @@ cdef class DiffusionStore:
         return other
 
     def __reduce__(self):
-        slots = tuple(self._slots[name].copy() for name in SLOT.names)
-        arrays = (*slots, np.array(self.slot_owners), self.residuals.copy(), self.estimates.copy())
-        counts = (self.n_slots, self.n_additions, self.n_pushes)
+        slots, used = tuple(self._slots[name].copy() for name in SLOT.names), self.n_slots
+        numbers = (self.residuals[:used].copy(), self.estimates[:used].copy())
+        arrays = (*slots, np.array(self.slot_owners[:used]), *numbers)
+        counts = (self.n_additions, self.n_pushes)
         settings = (
             self.rate, self.least_allowance, self.largest_read_epsilon, self.single, self.n_nodes, self.position,
         )
         sums = (self.mass, self.largest_theta, self.solved)
-        return restored, (settings, arrays, np.array(self.unsettled), counts, sums)
+        return restored, (settings, arrays, np.array(self.unsettled[: self.lanes]), counts, sums)
 
 
 def restored(settings, arrays, unsettled, counts, sums):
     """What a pickle or a snapshot holds, checked."""
-    places, allowances, slot_owners, residuals, estimates = (np.array(array) for array in arrays)
-    check_restored(places.ndim == 2 and places.shape == allowances.shape, "diffusion")
-    slots = np.zeros(places.shape, dtype=SLOT)
-    slots["index"], slots["allowance"] = places, allowances
-    cdef DiffusionStore store = DiffusionStore(1, *settings)
+    rate, least_allowance, read_epsilon, single, n_nodes, position = settings
+    places, allowances, slot_owners, residuals, estimates = arrays
+    (n, blocks), (n_slots, width) = shape_of(places, "diffusion", 2), shape_of(residuals, "diffusion", 2)
+    check_restored(blocks > 0 and width in (MIN_LANES, 2 * MIN_LANES, MAX_LANES), "diffusion")
+    check_restored(n_slots > 0 and isinstance(single, bool), "diffusion")
+    slots = np.zeros((n, blocks), dtype=SLOT)
+    slots["index"] = restored_array(places, "diffusion", np.int32, (n, blocks), 0, n_slots - 1)
+    slots["allowance"] = restored_array(allowances, "diffusion", np.float32, (n, blocks), 0.0, INFINITY)
+    slot_owners = restored_array(slot_owners, "diffusion", np.int64, (n_slots,), 0, n * blocks)
+    # A slot belongs to one node and block, which knows it.
+    owners, indices = slot_owners[1:], slots["index"].ravel()
+    check_restored(owners.size == 0 or owners.max() < indices.size, "diffusion")
+    check_restored(np.count_nonzero(indices) == owners.size, "diffusion")
+    check_restored((indices[owners] == np.arange(1, n_slots)).all(), "diffusion")
+    # `Diffusion` checks further how large these are.
+    residuals, estimates = (
+        restored_array(numbers, "diffusion", np.float32 if single else np.float64, (n_slots, width))
+        for numbers in (residuals, estimates)
+    )
+    check_restored(not residuals[0].any() and not estimates[0].any(), "diffusion")
+    cdef DiffusionStore store = DiffusionStore(
+        1, restored_number(rate, "diffusion", 0.0), restored_number(least_allowance, "diffusion", 0.0),
+        restored_number(read_epsilon, "diffusion", 0.0), single, restored_count(n_nodes, "diffusion", 0, max(n, 1)),
+        restored_count(position, "diffusion", -1),
+    )
     store.slots = store._slots = slots
     store.bind(residuals, estimates, slot_owners)
-    store.unsettled = np.array(unsettled)
-    store.n_slots, store.n_additions, store.n_pushes = counts
-    store.mass, store.largest_theta, store.solved = sums
-    check_restored(residuals.shape == estimates.shape and len(residuals) == len(slot_owners), "diffusion")
-    check_restored(store.width > 0 and slots.shape[1] > 0 and len(unsettled) >= store.lanes, "diffusion")
-    check_restored(0 < store.n_slots <= len(slot_owners), "diffusion")
-    owners, indices = slot_owners[1 : store.n_slots], slots["index"].ravel()
-    check_restored(owners.size == 0 or (owners.min() >= 0 and owners.max() < len(indices)), "diffusion")
-    check_restored(np.count_nonzero(indices) == owners.size, "diffusion")
-    check_restored(bool((indices[owners] == np.arange(1, store.n_slots)).all()), "diffusion")
-    # What is infinite or no number would spread to all nodes. `Diffusion` checks how large numbers are.
-    numbers = (residuals[: store.n_slots], estimates[: store.n_slots], np.array(settings[:3]), np.array(sums[:2]))
-    check_restored(all(np.isfinite(array).all() for array in numbers), "diffusion")
+    store.unsettled = restored_array(unsettled, "diffusion", np.uint8, (blocks * width,))
+    store.n_slots = n_slots
+    store.n_additions, store.n_pushes = (restored_count(count, "diffusion") for count in counts)
+    mass, largest_theta, solved = sums
+    store.mass, store.largest_theta = restored_number(mass, "diffusion"), restored_number(largest_theta, "diffusion", 0.0)
+    store.solved = bool(solved)
     return store
 
 

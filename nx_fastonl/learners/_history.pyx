@@ -5,7 +5,7 @@ from libc.stdint cimport INT64_MAX, int32_t
 
 import numpy as np
 
-from nx_fastonl._lib.arrays import check_restored, enlarged
+from nx_fastonl._lib.arrays import check_restored, enlarged, restored_array, restored_count, shape_of
 
 from nx_fastonl._lib.typedefs cimport node_t
 
@@ -137,7 +137,7 @@ cdef class LabelHistory:
         drop_label(self, u)
 
     def copy(self):
-        return restored(*self.__reduce__()[1])
+        return _made(*self.__reduce__()[1])
 
     def __reduce__(self):
         cdef const int64_t[::1] counts, first_seen
@@ -150,13 +150,24 @@ cdef class LabelHistory:
 
 def restored(sizes, arrays):
     """What a pickle or a snapshot holds, checked."""
-    counts, first_seen, marks, arrivals = (np.array(array) for array in arrays)
+    counts, first_seen, marks, arrivals = arrays
+    (room,), (n,) = shape_of(counts, "labels", 1), shape_of(marks, "labels", 1)
+    n_arrivals, n_removals = (restored_count(size, "labels") for size in sizes[2:])
+    k, n_learned = restored_count(sizes[0], "labels", 0, room), restored_count(sizes[1], "labels", 0, n)
+    counts = restored_array(counts, "labels", np.int64, (room,), 0, n)
+    first_seen = restored_array(first_seen, "labels", np.int64, (room,), 0, NEVER)
+    marks = restored_array(marks, "labels", np.int32, (n,), 0, k)
+    arrivals = restored_array(arrivals, "labels", np.int64, (n,), 0, n_arrivals)
+    check_restored(n_learned == np.count_nonzero(marks), "labels")
+    check_restored(((arrivals > 0) == (marks > 0)).all(), "labels")
+    check_restored((np.bincount(marks, minlength=room + 1)[1:] == counts).all(), "labels")
+    return _made((k, n_learned, n_arrivals, n_removals), (counts, first_seen, marks, arrivals))
+
+
+def _made(sizes, arrays):
+    """The history that has these numbers and arrays, which nobody else has."""
     cdef LabelHistory history = LabelHistory(0)
     history.k, history.n_learned, history.n_arrivals, history.n_removals = sizes
-    history.counts, history.first_seen = counts, first_seen
-    history.marks, history.arrivals = marks, arrivals
-    history._marks, history._arrivals = marks, arrivals
-    check_restored(0 <= history.k <= len(counts) == len(first_seen), "labels")
-    check_restored(len(marks) == len(arrivals) and history.n_arrivals >= history.n_learned >= 0, "labels")
-    check_restored(marks.size == 0 or (marks.min() >= 0 and marks.max() <= history.k), "labels")
+    history.counts, history.first_seen, history.marks, history.arrivals = arrays
+    history._marks, history._arrivals = arrays[2:]
     return history

@@ -5,7 +5,7 @@ from libc.math cimport INFINITY, ceil, exp, fabs, isfinite, log, sqrt
 
 import numpy as np
 
-from nx_fastonl._lib.arrays import check_restored
+from nx_fastonl._lib.arrays import restored_array, restored_count, restored_number, shape_of
 
 from nx_fastonl.learners._history cimport LabelHistory, best_label
 
@@ -125,7 +125,7 @@ cdef class Mixture:
         self.n_steps, self.n_fitted = other.n_steps, other.n_fitted
 
     def copy(self):
-        return restored(*self.__reduce__()[1])
+        return _made(*self.__reduce__()[1])
 
     def __reduce__(self):
         settings = (np.array(self.start), np.array(self.start_precision), self.fading)
@@ -138,18 +138,32 @@ cdef class Mixture:
 def restored(settings, arrays, nonconformity, n_fitted, offsets):
     """What a pickle or a snapshot holds, checked."""
     start, precision, fading = settings
-    check_restored(np.shape(start) == np.shape(precision), "mixture")
+    weights, precisions, calibration, calibration_precision = arrays
+    (n,), (n_steps,), (k,) = (shape_of(array, "mixture", 1) for array in (start, nonconformity, offsets))
+    settings = (
+        restored_array(start, "mixture", np.float64, (n,)),
+        restored_array(precision, "mixture", np.float64, (n,)),
+        restored_number(fading, "mixture", 0.0, 1.0),
+    )
+    arrays = (
+        restored_array(weights, "mixture", np.float64, (n,)),
+        restored_array(precisions, "mixture", np.float64, (n, n)),
+        restored_array(calibration, "mixture", np.float64, (2,)),
+        restored_array(calibration_precision, "mixture", np.float64, (2, 2)),
+    )
+    nonconformity = restored_array(nonconformity, "mixture", np.float64, (n_steps,), 0.0, UNKNOWN_LABEL)
+    n_fitted = restored_count(n_fitted, "mixture", 0, n_steps)
+    return _made(settings, arrays, nonconformity, n_fitted, restored_array(offsets, "mixture", np.float64, (k,)))
+
+
+def _made(settings, arrays, nonconformity, n_fitted, offsets):
+    """The mixture that has these numbers and arrays, which nobody else has."""
+    start, precision, fading = settings
     cdef Mixture mixture = Mixture(start, precision, 1.0)
     mixture.fading = fading
-    weights, precisions, calibration, calibration_precision = (np.array(array) for array in arrays)
-    n = mixture.n_experts
-    check_restored(weights.shape == (n,) and precisions.shape == (n, n), "mixture")
-    check_restored(calibration.shape == (2,) and calibration_precision.shape == (2, 2), "mixture")
-    check_restored(nonconformity.ndim == 1 and 0 <= n_fitted <= len(nonconformity), "mixture")
-    mixture.weights, mixture.precision = weights, precisions
-    mixture.calibration, mixture.calibration_precision = calibration, calibration_precision
-    mixture.nonconformity, mixture.n_steps, mixture.n_fitted = np.array(nonconformity), len(nonconformity), n_fitted
-    mixture.offsets = np.array(offsets)
+    mixture.weights, mixture.precision, mixture.calibration, mixture.calibration_precision = arrays
+    mixture.nonconformity, mixture.n_steps, mixture.n_fitted = nonconformity, len(nonconformity), n_fitted
+    mixture.offsets = offsets
     return mixture
 
 

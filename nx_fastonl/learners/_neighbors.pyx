@@ -1,12 +1,14 @@
 """NeighborCounts: which labels were learned around each node, beside which other labels, and at which degrees."""
 
 cimport cython
-from libc.math cimport INFINITY, exp2, log2
+from libc.math cimport INFINITY, exp2, fabs, log2
 from libc.stdint cimport int32_t, int64_t
 
 import numpy as np
 
-from nx_fastonl._lib.arrays import check_restored, enlarged
+from nx_fastonl._lib.arrays import (
+    check_restored, enlarged, restored_array, restored_count, restored_number, shape_of,
+)
 
 from nx_fastonl._lib.typedefs cimport node_t
 from nx_fastonl.graph._dynamic cimport Change
@@ -20,6 +22,8 @@ cdef enum:
 cdef Py_ssize_t MIN_SLOTS = 4096
 # Stamps grow up to 2 to this power before all counts are divided by them.
 cdef double LARGEST_EXPONENT = 300.0
+# What was added and taken away again leaves rounding errors, of less than this beside what a node counts that arrives now.
+cdef double LARGEST_ROUNDING = 1e-3
 
 
 @cython.final
@@ -64,7 +68,7 @@ cdef class NeighborCounts:
     def frequencies(self, Py_ssize_t k, int64_t arrival):
         """The frequencies of k labels now, each counted once more than it was learned."""
         one = stamp_of(self, arrival)
-        return (np.maximum(self.labels[:k], 0.0) + one) / (self.n_labels + k * one)
+        return (np.maximum(self.labels[:k], 0.0) + one) / (max(self.n_labels, 0.0) + k * one)
 
     @property
     def lanes(self):
@@ -186,46 +190,77 @@ cdef class NeighborCounts:
         return self.n_slots * self.counts.shape[1] + self.pairs.size + self._slots.size + 2 * self._learned_neighbors.size
 
     def copy(self):
-        return restored(*self.__reduce__()[1])
+        return _made(*self.__reduce__()[1])
+
+    def fits(self, LabelHistory history):
+        """Whether there is room for the labels of a history, and the learned nodes are those that were counted."""
+        if history.n != self.n or history.k > self.lanes:
+            return False
+        if fabs((history.n_arrivals - self.base) / self.half_life) > LARGEST_EXPONENT + 1.0:
+            return False
+        rows, labels = history.learned()
+        one = stamp_of(self, history.n_arrivals)
+        stamps = np.exp2((history._arrivals[rows] - self.base) / self.half_life)
+        expected = np.bincount(labels, stamps, minlength=self.lanes)
+        off = np.append(np.asarray(self.labels) - expected, self.n_labels - expected.sum())
+        return bool((np.abs(off) <= LARGEST_ROUNDING * one).all())
 
     def __reduce__(self):
         tables = (np.array(self.labels), np.array(self.pair_sums), np.array(self.pairs), np.array(self.cells))
         counts = np.array(self.counts[: self.n_slots])
         of_nodes = self._learned_neighbors.copy(), self._learned_weight.copy(), self._slots.copy(), self._node_cells.copy()
         rows = (*of_nodes, counts)
-        sums = (self.n_slots, self.n_labels, self.base, self.position)
+        sums = (self.n_labels, self.base, self.position)
         settings = (self.unit, self.half_life, self.scale)
         return restored, (tables, rows, sums, settings)
 
 
 def restored(tables, rows, sums, settings):
     """What a pickle or a snapshot holds, checked."""
-    labels, pair_sums, pairs, cells = (np.array(table) for table in tables)
-    learned_neighbors, learned_weight, slots, node_cells, counts = (np.array(array) for array in rows)
-    n_slots, n_labels, base, position = sums
+    labels, pair_sums, pairs, cells = tables
+    learned_neighbors, learned_weight, slots, node_cells, counts = rows
+    (n, sides, blocks), (n_slots, width) = shape_of(slots, "counts", 3), shape_of(counts, "counts", 2)
+    check_restored(sides in (1, 2) and blocks > 0 and width in (MIN_LANES, 2 * MIN_LANES, LANES), "counts")
+    lanes, views = blocks * width, 1 if sides == 1 else 3
+    tables = (
+        restored_array(labels, "counts", np.float64, (lanes,)),
+        restored_array(pair_sums, "counts", np.float64, (views, lanes)),
+        restored_array(pairs, "counts", np.float64, (views, lanes, lanes)),
+        restored_array(cells, "counts", np.float64, (views, N_CELLS, lanes)),
+    )
+    rows = (
+        restored_array(learned_neighbors, "counts", np.int32, (n, views), 0, n),
+        restored_array(learned_weight, "counts", np.float64, (n, sides)),
+        restored_array(slots, "counts", np.int32, (n, sides, blocks), 0, n_slots - 1),
+        restored_array(node_cells, "counts", np.int8, (n, views), 0, N_CELLS - 1),
+        restored_array(counts, "counts", np.float64, (n_slots, width)),
+    )
+    slots, counts = rows[2], rows[4]
+    check_restored(np.array_equal(np.sort(slots[slots > 0]), np.arange(1, n_slots)), "counts")
+    check_restored(n_slots > 0 and not counts[0].any(), "counts")
+    n_labels, base, position = sums
+    sums = (
+        restored_number(n_labels, "counts"), restored_count(base, "counts"), restored_count(position, "counts", -1),
+    )
+    unit, half_life, scale = (restored_number(value, "counts", 0.0, INFINITY) for value in settings)
+    check_restored(0.0 < unit < INFINITY and 0.0 < scale < INFINITY and half_life >= 1.0, "counts")
+    return _made(tables, rows, sums, (unit, half_life, scale))
+
+
+def _made(tables, rows, sums, settings):
+    """The counts that have these arrays and numbers, which nobody else has."""
+    labels, pair_sums, pairs, cells = tables
+    learned_neighbors, learned_weight, slots, node_cells, counts = rows
     unit, half_life, scale = settings
-    check_restored(0.0 < unit < INFINITY and 0.0 < scale < INFINITY and half_life > 0.0, "counts")
     cdef NeighborCounts store = NeighborCounts(1, unit, half_life)
     store.scale = scale
-    lanes = labels.size
-    check_restored(slots.ndim == 3 and counts.ndim == 2 and slots.shape[2] * counts.shape[1] == lanes, "counts")
-    n, sides, _ = slots.shape
-    views = {1: 1, 2: 3}.get(sides)
-    check_restored(labels.shape == (lanes,) and lanes > 0 and pair_sums.shape == (views, lanes), "counts")
-    check_restored(pairs.shape == (views, lanes, lanes) and cells.shape == (views, N_CELLS, lanes), "counts")
-    check_restored(learned_neighbors.shape == (n, views) and learned_weight.shape == (n, sides), "counts")
-    check_restored(node_cells.shape == (n, views) and node_cells.dtype == np.int8, "counts")
-    check_restored(n == 0 or (node_cells.min() >= 0 and node_cells.max() < N_CELLS), "counts")
-    check_restored(counts.shape[1] in (MIN_LANES, 2 * MIN_LANES, LANES) and 0 < n_slots <= len(counts), "counts")
-    check_restored(all(np.isfinite(table).all() for table in (*tables, counts, learned_weight)), "counts")
-    check_restored(learned_neighbors.size == 0 or learned_neighbors.min() >= 0, "counts")
-    check_restored(slots.size == 0 or (slots.min() >= 0 and slots.max() < n_slots), "counts")
     store.labels, store.pair_sums, store.pairs, store.cells = labels, pair_sums, pairs, cells
     store.counts, store.slots, store._slots = counts, slots, slots
     store.learned_neighbors = store._learned_neighbors = learned_neighbors
     store.learned_weight = store._learned_weight = learned_weight
     store.node_cells = store._node_cells = node_cells
-    store.n_slots, store.n_labels, store.base, store.position = n_slots, n_labels, base, position
+    store.n_slots = len(counts)
+    store.n_labels, store.base, store.position = sums
     return store
 
 
@@ -240,8 +275,8 @@ cdef int cell_of(GraphView graph, node_t u, int view) noexcept nogil:
 
 
 cdef int reserve_for(NeighborCounts store, GraphView graph, node_t u) except -1 nogil:
-    """Make sure that there are slots for all neighbours of node u."""
-    cdef Py_ssize_t most = (graph.stops[u] - graph.starts[u]) * store.slots.shape[1]
+    """Make sure that there are slots for all neighbours of node u, for a label and for one that it replaces."""
+    cdef Py_ssize_t most = 2 * (graph.stops[u] - graph.starts[u]) * store.slots.shape[1]
     if store.n_slots + most > store.counts.shape[0]:
         with gil:
             store.reserve_slots(most)

@@ -1,13 +1,15 @@
 """The learner's arithmetic over k labels: water-filling, surrogate gradients, ties, and the stored gradients."""
 
 cimport cython
-from libc.math cimport INFINITY, fabs, sqrt
+from libc.math cimport INFINITY, fabs, isnan, sqrt
 from libc.stdint cimport int32_t, int64_t
 from libc.stdlib cimport qsort
 
 import numpy as np
 
-from nx_fastonl._lib.arrays import check_restored, enlarged
+from nx_fastonl._lib.arrays import (
+    check_restored, enlarged, restored_array, restored_count, restored_number, shape_of,
+)
 
 from nx_fastonl._lib.typedefs cimport node_t
 from nx_fastonl.graph._dynamic cimport Change
@@ -15,6 +17,8 @@ from nx_fastonl.kernels._scaling cimport Scaling, s_at, s_of
 from nx_fastonl.learners._history cimport TIE_TOLERANCE, LabelHistory, best_label, drop_label, record_label
 from nx_fastonl.learners._stream cimport Engine
 
+# No s is larger: it is the root of a sum of weights.
+cdef double LARGEST_S = 1e60
 STORED_GRADIENT = np.dtype([("s", np.float64), ("label", np.int32), ("dense", np.int32)])
 
 
@@ -168,7 +172,19 @@ cdef class GradientStore:
         self.unfinished = None
 
     def copy(self):
-        return restored(*self.__reduce__()[1])
+        return _made(*self.__reduce__()[1])
+
+    def fits(self, LabelHistory history):
+        """Whether gradients are stored of learned nodes only, each for the label that its node has."""
+        if history.n != self.n or history.k > self.lanes:
+            return False
+        rows = np.flatnonzero(self._stored["s"])
+        if not (history.labels_of(rows) == self._stored["label"][rows]).all():
+            return False
+        if self.unfinished is None:
+            return True
+        nodes, labels, _ = self.unfinished
+        return bool((history.labels_of(nodes) == labels).all())
 
     def __reduce__(self):
         cdef const double[::1] diagonals, total
@@ -184,8 +200,42 @@ cdef class GradientStore:
 
 def restored(arrays, sizes, sums, settings, unfinished):
     """What a pickle or a snapshot holds, checked."""
-    scales, labels, rows, diagonals, dense, free, total = (np.array(array) for array in arrays)
-    check_restored(scales.shape == labels.shape == rows.shape == diagonals.shape == (scales.size,), "gradients")
+    scales, labels, rows, diagonals, dense, free, total = arrays
+    (n,), (room, lanes) = shape_of(scales, "gradients", 1), shape_of(dense, "gradients", 2)
+    n_dense = restored_count(sizes[0], "gradients", 1, room)
+    n_free = restored_count(sizes[1], "gradients", 0, n_dense - 1)
+    scales = restored_array(scales, "gradients", np.float64, (n,), 0.0, LARGEST_S)
+    labels = restored_array(labels, "gradients", np.int32, (n,), 0, lanes - 1)
+    rows = restored_array(rows, "gradients", np.int32, (n,), 0, n_dense - 1)
+    diagonals = restored_array(diagonals, "gradients", np.float64, (n,))
+    dense = restored_array(dense, "gradients", np.float64, (room, lanes), -LARGEST_S, LARGEST_S)
+    free = restored_array(free, "gradients", np.int32, (room,), 0, room - 1)
+    total = restored_array(total, "gradients", np.float64, (lanes,), -n - 1.0, n + 1.0)  # entries are at most 1
+    # Each row of `dense` belongs to one node, or is free once: the list of free rows has room for no more.
+    taken = np.concatenate((rows[rows > 0], free[:n_free]))
+    check_restored(np.array_equal(np.sort(taken), np.arange(1, n_dense)), "gradients")
+    check_restored(not rows[scales == 0.0].any(), "gradients")
+    sums = tuple(restored_number(value, "gradients") for value in sums)
+    trace, trace_per_label, constant, unit, position = settings
+    settings = (
+        restored_number(trace, "gradients"), bool(trace_per_label), restored_number(constant, "gradients"),
+        restored_number(unit, "gradients"), restored_count(position, "gradients"),
+    )
+    check_restored(unit > 0.0, "gradients")
+    if unfinished is not None:
+        nodes, values, s = unfinished
+        (count,) = shape_of(nodes, "gradients", 1)
+        unfinished = (
+            restored_array(nodes, "gradients", np.int32, (count,), 0, n - 1),
+            restored_array(values, "gradients", np.int32, (count,), 0, lanes - 1),
+            restored_array(s, "gradients", np.float64, (count,), 0.0, LARGEST_S),
+        )
+    return _made((scales, labels, rows, diagonals, dense, free, total), (n_dense, n_free), sums, settings, unfinished)
+
+
+def _made(arrays, sizes, sums, settings, unfinished):
+    """The store that has these arrays and numbers, which nobody else has."""
+    scales, labels, rows, diagonals, dense, free, total = arrays
     stored = np.zeros(len(scales), dtype=STORED_GRADIENT)
     stored["s"], stored["label"], stored["dense"] = scales, labels, rows
     cdef GradientStore store = GradientStore(1, *settings)
@@ -193,21 +243,7 @@ def restored(arrays, sizes, sums, settings, unfinished):
     store.diagonals, store.dense, store.free, store.total = diagonals, dense, free, total
     store.n_dense, store.n_free = sizes
     store.energy, store.single_energy, store.used_trace = sums
-    check_restored(0.0 < store.unit < INFINITY, "gradients")
-    check_restored(dense.shape == (len(free), len(total)), "gradients")
-    check_restored(0 < store.n_dense <= len(dense) and 0 <= store.n_free < store.n_dense, "gradients")
-    for numbers, most in (
-        (stored["label"], len(total)), (stored["dense"], store.n_dense), (free[: store.n_free], store.n_dense),
-    ):
-        check_restored(numbers.size == 0 or (numbers.min() >= 0 and numbers.max() < most), "gradients")
-    # Gradients are placed in a diffusion, in which what is infinite or no number would spread to all nodes.
-    check_restored(all(np.isfinite(array).all() for array in (scales, dense)), "gradients")
-    if unfinished is not None:
-        nodes, labels, s = (np.array(array) for array in unfinished)
-        check_restored(nodes.shape == labels.shape == s.shape, "gradients")
-        for numbers, most in ((nodes, len(stored)), (labels, len(total))):
-            check_restored(numbers.size == 0 or (numbers.min() >= 0 and numbers.max() < most), "gradients")
-        store.unfinished = (nodes, labels, s)
+    store.unfinished = unfinished
     return store
 
 
@@ -227,7 +263,7 @@ cdef Py_ssize_t water_level(ScoreBuffers buffers, Py_ssize_t k, double* level) n
         total += buffers.psi[j]
         least = min(least, buffers.psi[j])
     level[0] = (total - 1.0) / k
-    if least > level[0]:
+    if least > level[0] or isnan(total):  # what is no number cannot be sorted
         return k
     for j in range(k):
         buffers.sorted[j] = buffers.psi[j]

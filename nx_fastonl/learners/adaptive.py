@@ -7,12 +7,19 @@ import threading
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from time import perf_counter
-from typing import Any, NamedTuple
+from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from nx_fastonl._lib.arrays import check_restored
+from nx_fastonl._lib.arrays import (
+    check_parts,
+    check_restored,
+    restored_array,
+    restored_count,
+    restored_number,
+    shape_of,
+)
 from nx_fastonl._lib.log import log_rebuild
 from nx_fastonl.graph._view import GraphView
 from nx_fastonl.graph.arrows import Arrows
@@ -56,6 +63,16 @@ COPIED_PER_LABEL, FEW_LABELS = 1000, 30
 MIN_RECOUNTED = 1000
 
 
+# What is saved of the options.
+SETTINGS: dict[str, Any] = {
+    "tuning": Tuning,
+    "experts": tuple,
+    "half_life": int | float,
+    "dtype": np.dtype,
+    "arrows": Arrows | DynamicArrows | None,
+}
+
+
 class Forecasts(NamedTuple):
     """Of several nodes: probabilities of labels, the label predicted or -1, whether any label is in reach."""
 
@@ -97,6 +114,23 @@ class AdaptiveLearner(Learner):
     """
 
     calibrated = True
+    parts: ClassVar[dict[str, Any]] = {
+        **Learner.parts,
+        "_graph": RowGraph,
+        "arrows": Arrows | DynamicArrows | None,
+        "_kernels": dict,
+        "_fit_kernels": dict,
+        "_settings": dict,
+        "names": tuple,
+        "is_fitted": bool,
+        "diffusions": list,
+        "_label_mass": list,
+        "counts": NeighborCounts,
+        "_start": np.ndarray,
+        "_precision": np.ndarray,
+        "mixture": Mixture,
+        "_thresholds": dict,
+    }
 
     def __init__(
         self,
@@ -172,24 +206,46 @@ class AdaptiveLearner(Learner):
         # How much of all votes each label gets, up to a factor.
         self._label_mass = [np.zeros(1) for _ in kernels]
 
-    def __getstate__(self) -> dict[str, Any]:
-        return {name: value for name, value in self.__dict__.items() if name not in ("lock", "_places")}
-
     def __setstate__(self, state: dict[str, Any]) -> None:
-        history, counts, diffusions = state["history"], state["counts"], state["diffusions"]
-        check_restored(history.k <= counts.lanes and state["mixture"].n_experts == len(state["names"]), "experts")
-        check_restored(counts.n == history.n, "experts")
-        masses = [np.array(mass, dtype=np.float64) for mass in state["_label_mass"]]
-        check_restored(len(masses) == len(diffusions) and all(len(mass) >= history.k for mass in masses), "experts")
-        check_restored(all(diffusion.store.lanes >= history.k for diffusion in diffusions), "experts")
-        arrows, experts = state["arrows"], state["_settings"]["experts"]
+        self._restore(state)
+        self._check_settings()
+        k, n = self.k, len(self.names)
+        check_restored(self.counts.fits(self.history), "labels and counts")
+        check_restored(self.counts.views == (1 if self.arrows is None else 3), "counts")
+        check_restored(self.mixture.n_experts == n, "experts")
+        check_restored(len(self.diffusions) == len(self._label_mass) == len(self._kernels), "experts")
+        for diffusion in self.diffusions:
+            check_restored(isinstance(diffusion, Diffusion) and diffusion.fits(self._graph, k), "experts")
+            check_restored(diffusion.absorption == ABSORPTION, "experts")
+        sizes = [shape_of(mass, "experts", 1) for mass in self._label_mass]
+        check_restored(all(lanes >= k for (lanes,) in sizes), "experts")
+        masses = [
+            restored_array(mass, "experts", np.float64, size)
+            for mass, size in zip(self._label_mass, sizes, strict=True)
+        ]
+        start, precision = (
+            restored_array(numbers, "experts", np.float64, (n,)) for numbers in (self._start, self._precision)
+        )
+        for coverage, (steps, threshold) in self._thresholds.items():
+            restored_number(coverage, "thresholds", 0.0, 1.0)
+            restored_count(steps, "thresholds", 0, self.mixture.n_steps)
+            restored_number(threshold, "thresholds", 0.0)
+        self.__dict__.update(_label_mass=masses, _start=start, _precision=precision)
+        self._places = _places(self.names, self.counts.views)
+
+    def _check_settings(self) -> None:
+        """Raise unless what was saved of kernels, experts and options is what `__init__` may be given."""
+        check_parts(self._settings, "settings", SETTINGS)
+        experts, arrows = self._settings["experts"], self.arrows
         check_restored(set(experts) <= set(NEIGHBOR_EXPERTS) and len(set(experts)) == len(experts), "experts")
-        check_restored(len(diffusions) == len(state["_kernels"]), "experts")
-        check_restored(state["names"] == _names(state["_kernels"], experts, arrows), "experts")
-        check_restored(counts.views == (1 if arrows is None else 3), "experts")
-        check_restored(arrows is None or arrows.graph is state["_graph"], "experts")
-        places = _places(state["names"], counts.views)
-        self.__dict__.update(state, _label_mass=masses, _places=places, lock=threading.RLock())
+        check_restored(self.names == _names(self._kernels, experts, arrows), "experts")
+        check_restored(arrows is self._settings["arrows"], "arrows")
+        check_restored(arrows is None or arrows.graph is self._graph, "arrows")
+        check_restored(list(self._kernels) == list(self._fit_kernels), "kernels")
+        for kernel in (*self._kernels.values(), *self._fit_kernels.values()):
+            check_restored(isinstance(kernel, GraphKernel) and kernel.graph is self._graph, "kernels")
+        restored_number(self._settings["half_life"], "settings", 1.0, math.inf)
+        check_restored(self._settings["dtype"] in (np.float64, np.float32), "settings")
 
     def blank(self, history: LabelHistory) -> AdaptiveLearner:
         return AdaptiveLearner(self.graph, self._kernels, self._fit_kernels, history, **self._settings)
@@ -252,7 +308,9 @@ class AdaptiveLearner(Learner):
             "mixture": self.mixture.copy(),
             "diffusions": [diffusion.copy() for diffusion in self.diffusions],
         }
-        other.__setstate__({**self.__getstate__(), **own})
+        masses = [mass.copy() for mass in self._label_mass]
+        state = {**self.__getstate__(), **own, "_label_mass": masses, "_thresholds": dict(self._thresholds)}
+        other.__dict__.update(state, _places=self._places, lock=threading.RLock())
         return other
 
     def _learn_in_place(self, rows: NDArray[np.int32], labels: NDArray[np.int32]) -> None:

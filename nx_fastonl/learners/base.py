@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import threading
 from abc import ABC, abstractmethod
-from collections.abc import Hashable
-from typing import NamedTuple
+from collections.abc import Hashable, Mapping
+from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
+from nx_fastonl._lib.arrays import check_parts, check_restored
 from nx_fastonl.graph.base import RowGraph
 from nx_fastonl.learners._history import LabelHistory
 from nx_fastonl.learners.joining import JoiningNodes
@@ -69,7 +70,11 @@ class Learner(ABC):
         Held while anything changes, and while several numbers are read that must belong together.
     calibrated : bool
         Whether `probabilities` say how often each label is right.
+    parts : dict
+        What is saved of it, by name, and of which type each is.
     """
+
+    parts: ClassVar[dict[str, Any]] = {"history": LabelHistory, "_followed": object}
 
     history: LabelHistory
     lock: threading.RLock
@@ -77,6 +82,16 @@ class Learner(ABC):
     is_fitted = False  # whether the labels were known at once, where this makes a difference
     _is_following = False
     _followed: Hashable = 0  # the version of the graph that all is right for
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {name: self.__dict__[name] for name in self.parts}
+
+    def _restore(self, state: Mapping[str, Any]) -> None:
+        """Take the parts that a pickle or a snapshot holds: those named, with a label for each row of the graph."""
+        check_parts(state, "parts", self.parts)
+        self.__dict__.update(state)
+        check_restored(self.history.n == len(self.graph), "labels and graph")
+        self.lock = threading.RLock()
 
     @property
     @abstractmethod

@@ -2,12 +2,20 @@
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple, Protocol
+from typing import Any, ClassVar, NamedTuple, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
-from nx_fastonl._lib.arrays import check_restored, enlarged
+from nx_fastonl._lib.arrays import (
+    check_parts,
+    check_restored,
+    enlarged,
+    restored_array,
+    restored_count,
+    restored_number,
+    shape_of,
+)
 from nx_fastonl.graph.base import RowGraph
 from nx_fastonl.kernels.graph_kernel import GraphKernel
 from nx_fastonl.learners import _columns, _relaxation, _stream
@@ -17,6 +25,10 @@ from nx_fastonl.learners.tuning import Tuning
 from nx_fastonl.push.local import fifo_column
 
 __all__ = ["Column", "ColumnLearner", "ExactColumns", "PushColumns", "SeriesColumns"]
+
+
+# More terms of the series would take hours on any graph.
+MAX_TERMS = 1_000_000_000
 
 
 class Column(NamedTuple):
@@ -61,6 +73,13 @@ class ColumnLearner(RelaxationLearner):
     symmetrized : bool
         Take the mean of ``G @ M[:, t]`` and ``G @ M[t, :]``, as the paper's analysis does.
     """
+
+    parts: ClassVar[dict[str, Any]] = {
+        **RelaxationLearner.parts,
+        "_columns": object,
+        "_tuning": Tuning,
+        "_row_scores": np.ndarray | None,
+    }
 
     def __init__(
         self,
@@ -107,16 +126,15 @@ class ColumnLearner(RelaxationLearner):
         gradients.measure(kernel.a, tuning.trace_at(kernel.n), columns.constant)
         self._columns, self._tuning, self._latest = columns, tuning, None
 
-    def __getstate__(self) -> dict[str, Any]:
-        return {**super().__getstate__(), "_latest": None}
-
     def __setstate__(self, state: dict[str, Any]) -> None:
+        check_restored(isinstance(state.get("_columns"), PushColumns | ExactColumns | SeriesColumns), "columns")
         super().__setstate__(state)
-        rows, n = self._row_scores, self.gradients.n
-        check_restored(len(self._columns) == n and self._latest is None, "columns and gradients")
+        self._latest = None
+        rows = self._row_scores
         if rows is not None:
-            self._row_scores = np.array(rows, dtype=np.float64, order="C")
-            check_restored(rows.ndim == 2 and len(rows) == n and rows.shape[1] >= self.k, "scores")
+            n, lanes = shape_of(rows, "scores", 2)
+            check_restored(n == self.history.n and lanes >= self.k, "scores")
+            self._row_scores = restored_array(rows, "scores", np.float64, (n, lanes))
 
     def blank(self, history: LabelHistory) -> ColumnLearner:
         return ColumnLearner(self._columns, history, self._tuning, symmetrized=self._row_scores is not None)
@@ -221,6 +239,11 @@ class PushColumns:
         kernel = self.kernel.renewed()
         return PushColumns(kernel, tuning.epsilon_at(kernel.n))
 
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        check_parts(state, "columns", {"kernel": GraphKernel, "push_epsilon": int | float})
+        check_restored(restored_number(state["push_epsilon"], "columns", 0.0) > 0.0, "columns")
+        self.__dict__.update(state)
+
     def __call__(self, u: int) -> Column:
         nodes, estimate, _ = fifo_column(self.kernel.system, u, self.push_epsilon)
         s = self.kernel.s_of(u)
@@ -247,10 +270,10 @@ class ExactColumns:
         return {"kernel": self.kernel, "_matrix": self._matrix}
 
     def __setstate__(self, state: dict[str, Any]) -> None:
-        matrix = np.array(state["_matrix"], dtype=np.float64, order="C")
-        check_restored(matrix.ndim == 2 and matrix.shape == (len(matrix), len(matrix)), "kernel matrix")
-        check_restored(len(state["kernel"].graph) == len(matrix), "kernel matrix")
-        self.__dict__.update(kernel=state["kernel"], _matrix=matrix, _rows=np.arange(len(matrix), dtype=np.int32))
+        check_parts(state, "kernel matrix", {"kernel": GraphKernel, "_matrix": np.ndarray})
+        n = len(state["kernel"].graph)
+        matrix = restored_array(state["_matrix"], "kernel matrix", np.float64, (n, n))
+        self.__dict__.update(kernel=state["kernel"], _matrix=matrix, _rows=np.arange(n, dtype=np.int32))
 
     def __len__(self) -> int:
         return len(self._rows)
@@ -286,7 +309,7 @@ class SeriesColumns:
         return SeriesColumns(self.kernel.renewed(), self._terms)
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return SeriesColumns, (self.kernel, self._terms)
+        return restored_series, (self.kernel, self._terms)
 
     def __len__(self) -> int:
         return len(self._rows)
@@ -300,3 +323,8 @@ class SeriesColumns:
             total += term
         values = self._s * total
         return Column(self._rows, values, float(values[u]), s=1.0, factor=self._a)
+
+
+def restored_series(kernel: GraphKernel, terms: int) -> SeriesColumns:
+    """What a pickle or a snapshot holds, checked."""
+    return SeriesColumns(kernel, restored_count(terms, "columns", 1, MAX_TERMS))

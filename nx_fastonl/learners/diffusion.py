@@ -11,8 +11,9 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from nx_fastonl._lib.arrays import check_restored
+from nx_fastonl._lib.arrays import check_parts, check_restored, restored_array, restored_number
 from nx_fastonl._lib.log import log_rebuild
+from nx_fastonl.graph.base import RowGraph
 from nx_fastonl.kernels.graph_kernel import UNIT_ROUNDOFF, GraphKernel
 from nx_fastonl.learners._diffusion import DiffusionRun, DiffusionStore
 from nx_fastonl.learners._history import LabelHistory
@@ -30,6 +31,10 @@ USUAL_EPSILON = 0.1  # divided by n
 # Residuals are computed anew rather than repaired where more edges than this have changed, plus one for so many edges
 # that are walked for it: about as many take as long as one repair.
 LEAST_CHANGES, EDGES_PER_REPAIR = 1000, 8
+
+
+# What is saved of a diffusion.
+PARTS: dict[str, Any] = {"kernel": GraphKernel, "absorption": float, "pivots": np.ndarray, "store": DiffusionStore}
 
 
 class _Extremes(NamedTuple):
@@ -80,21 +85,25 @@ class Diffusion:
         self.lock = threading.RLock()
 
     def __getstate__(self) -> dict[str, Any]:
-        computed = ("lock", "system", "_extremes")
-        return {name: value for name, value in self.__dict__.items() if name not in computed}
+        return {name: self.__dict__[name] for name in PARTS}
 
     def __setstate__(self, state: dict[str, Any]) -> None:
-        store, kernel, pivots = state["store"], state["kernel"], np.array(state["pivots"])
-        n = len(kernel.graph)
-        check_restored(len(store.slot_indices) == n and pivots.shape in ((0,), (n,)), "diffusion")
-        self.__dict__.update(state, system=kernel.system, lock=threading.RLock())
-        if len(pivots):
+        check_parts(state, "diffusion", PARTS)
+        store, kernel, n = state["store"], state["kernel"], len(state["kernel"].graph)
+        absorption = restored_number(state["absorption"], "diffusion", 0.0)
+        pivots = restored_array(state["pivots"], "diffusion", np.float64, (n if absorption > 0.0 else 0,))
+        check_restored(len(store.slot_indices) == n, "diffusion")
+        self.__dict__.update(state, pivots=pivots, system=kernel.system, lock=threading.RLock())
+        if absorption > 0.0:
             least = kernel.system.pivots(np.arange(n)) * (1.0 - 4.0 * UNIT_ROUNDOFF)
-            whole = (pivots >= least) & (pivots < math.inf)
-            check_restored(bool(whole.all()) and 0.0 < state["absorption"] < math.inf, "diffusion")
+            check_restored(bool((pivots >= least).all()), "diffusion")
             self._own_pivots(pivots)
         store.when_slow = SlowLanes(self.system)
         self._check_magnitudes()
+
+    def fits(self, graph: RowGraph, k: int) -> bool:
+        """Whether it is on this graph, and has room for k labels."""
+        return self.kernel.graph is graph and self.store.lanes >= k
 
     def _check_magnitudes(self) -> None:
         """Raise if a number is larger than any can be: a push takes the longer, the larger a residual is.
@@ -105,7 +114,7 @@ class Diffusion:
         pivot = float(self.system.pivots(np.arange(len(self.kernel.graph))).max(initial=0.0))
         largest = 4.0 * (self._extremes.s_per_c + self.largest_theta * self._extremes.allowance_per_c)
         for numbers, most in ((self.store.estimates, largest), (self.store.residuals, (1.0 + 2.0 * pivot) * largest)):
-            check_restored(bool((np.abs(numbers[: self.store.n_slots]) <= most).all()), "diffusion")
+            check_restored(bool((np.abs(numbers) <= most).all()), "diffusion")
 
     def copy(self) -> Diffusion:
         """The same with numbers of its own."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from contextlib import nullcontext
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -48,6 +48,14 @@ class FastONL(RelaxationLearner):
         Of the diffusion's numbers.
     """
 
+    parts: ClassVar[dict[str, Any]] = {
+        **RelaxationLearner.parts,
+        "kernel": GraphKernel,
+        "_tuning": Tuning,
+        "_dtype": np.dtype,
+        "diffusion": Diffusion,
+    }
+
     def __init__(
         self,
         kernel: GraphKernel,
@@ -84,8 +92,8 @@ class FastONL(RelaxationLearner):
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         super().__setstate__(state)
-        store = self.diffusion.store
-        check_restored(store.lanes >= self.k and len(store.slot_indices) == self.gradients.n, "diffusion")
+        check_restored(self._dtype in (np.float64, np.float32), "numbers")
+        check_restored(self.diffusion.fits(self.graph, self.k) and self.diffusion.absorption == 0.0, "diffusion")
         self.lock = self.diffusion.lock
 
     def blank(self, history: LabelHistory) -> FastONL:
@@ -247,8 +255,9 @@ class FifoFastONL(ColumnLearner):
         # need not test whether a node is new.
         self._workspace: Workspace | None = None
 
-    def __getstate__(self) -> dict[str, Any]:
-        return {**super().__getstate__(), "_workspace": None}
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        super().__setstate__(state)
+        self._workspace = None
 
     def blank(self, history: LabelHistory) -> FifoFastONL:
         return FifoFastONL(self._columns.kernel, history, self._tuning)

@@ -19,7 +19,7 @@ from nx_fastonl.kernels.table import DEFAULT_SMOOTHNESS, KERNELS, KernelParamete
 from nx_fastonl.learners._history import LabelHistory
 from nx_fastonl.learners.adaptive import NEIGHBOR_EXPERTS, AdaptiveLearner
 from nx_fastonl.learners.base import Learner
-from nx_fastonl.learners.columns import ColumnLearner, ExactColumns, PushColumns, SeriesColumns
+from nx_fastonl.learners.columns import MAX_TERMS, ColumnLearner, ExactColumns, PushColumns, SeriesColumns
 from nx_fastonl.learners.fastonl import FastONL, FifoFastONL
 from nx_fastonl.learners.perceptron import Perceptron
 from nx_fastonl.learners.tuning import Tuning, tuned
@@ -44,8 +44,8 @@ FASTONL_EPSILON, PERCEPTRON_EPSILON, ADAPTIVE_EPSILON = 0.1, 0.01, 0.03
 # The smoothness of the adaptive learner in streams, and for labels known at once.
 ADAPTIVE_SMOOTHNESS, FIT_SMOOTHNESS = 0.05, 0.01
 DEFAULT_EXPERTS = ("diffusion", *NEIGHBOR_EXPERTS)
-# More trees, or terms of the series, would take hours on any graph.
-MAX_TREES, MAX_TERMS = 1_000_000, 1_000_000_000
+# More trees would take hours on any graph.
+MAX_TREES = 1_000_000
 
 
 class LabelerOptions(KernelParameters, total=False):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import threading
 from abc import abstractmethod
-from typing import Any, NamedTuple
+from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -154,6 +154,8 @@ class RelaxationLearner(Learner):
         What is stored of each learned node.
     """
 
+    parts: ClassVar[dict[str, Any]] = {**Learner.parts, "gradients": _relaxation.GradientStore}
+
     def __init__(
         self,
         n: int,
@@ -171,13 +173,9 @@ class RelaxationLearner(Learner):
         self.lock = threading.RLock()
         self.begin()
 
-    def __getstate__(self) -> dict[str, Any]:
-        return {name: value for name, value in self.__dict__.items() if name != "lock"}
-
     def __setstate__(self, state: dict[str, Any]) -> None:
-        history, gradients = state["history"], state["gradients"]
-        check_restored(history.n == gradients.n and history.k <= gradients.lanes, "labels and gradients")
-        self.__dict__.update(state, lock=threading.RLock())
+        self._restore(state)
+        check_restored(self.gradients.fits(self.history), "labels and gradients")
 
     @abstractmethod
     def _evidence(self, u: int) -> Evidence:

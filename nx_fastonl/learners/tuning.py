@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import math
 from dataclasses import dataclass, replace
 from typing import Any, Literal, TypeAlias
 
-from nx_fastonl._lib.arrays import check_restored
+from nx_fastonl._lib.arrays import check_restored, restored_count, restored_number
 from nx_fastonl.kernels.graph_kernel import GraphKernel
 
 __all__ = ["Tuning", "tuned"]
@@ -82,6 +81,7 @@ def _find_trace(kernel: GraphKernel, kind: TraceKind) -> float:
 
 def restored(epsilon: float, per_node: bool, trace_kind: TraceKind, trace: float, trace_n: int) -> Tuning:
     """What a pickle or a snapshot holds, checked."""
-    check_restored(0.0 < epsilon < math.inf and -math.inf < trace < math.inf and trace_n >= 1, "settings")
+    check_restored(restored_number(epsilon, "settings") > 0.0, "settings")
     check_restored(trace_kind in ("estimate", "exact", "paper", "given"), "settings")
+    trace, trace_n = restored_number(trace, "settings"), restored_count(trace_n, "settings", 1)
     return Tuning(epsilon, bool(per_node), trace_kind, trace, trace_n)

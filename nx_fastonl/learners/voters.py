@@ -5,12 +5,12 @@ from __future__ import annotations
 import threading
 from abc import abstractmethod
 from copy import copy
-from typing import Any, cast
+from typing import Any, ClassVar, cast
 
 import numpy as np
 from numpy.typing import NDArray
 
-from nx_fastonl._lib.arrays import check_restored
+from nx_fastonl._lib.arrays import check_restored, restored_array, shape_of
 from nx_fastonl.graph.base import RowGraph
 from nx_fastonl.graph.csr import CSRGraph
 from nx_fastonl.learners import _relaxation, _tree
@@ -28,6 +28,8 @@ class _Voter(Learner):
 
     guesses = False  # whether a node without a vote gets a random label rather than the most frequent one
 
+    parts: ClassVar[dict[str, Any]] = {**Learner.parts, "_graph": RowGraph}
+
     def __init__(self, graph: RowGraph, history: LabelHistory) -> None:
         self.history = history
         self._graph = graph
@@ -38,11 +40,8 @@ class _Voter(Learner):
     def graph(self) -> RowGraph:
         return self._graph
 
-    def __getstate__(self) -> dict[str, Any]:
-        return {name: value for name, value in self.__dict__.items() if name != "lock"}
-
     def __setstate__(self, state: dict[str, Any]) -> None:
-        self.__dict__.update(state, lock=threading.RLock())
+        self._restore(state)
 
     def blank(self, history: LabelHistory) -> _Voter:
         other = copy(self)
@@ -112,6 +111,10 @@ class WeightedTree(_Voter):
     JMLR 2013. D. B. Wilson, "Generating Random Spanning Trees More Quickly than the Cover Time", STOC 1996.
     """
 
+    parts: ClassVar[dict[str, Any]] = {
+        **_Voter.parts,
+        **dict.fromkeys(("_seeds", "_order", "_positions", "_distances", "_begins"), np.ndarray),
+    }
     _order: NDArray[np.int32]
     _positions: NDArray[np.int32]
     _distances: NDArray[np.float64]
@@ -134,17 +137,17 @@ class WeightedTree(_Voter):
             _order=order, _positions=positions, _distances=distances, _begins=begins, _occupied=occupied
         )
 
-    def __getstate__(self) -> dict[str, Any]:
-        return {name: value for name, value in super().__getstate__().items() if name != "_occupied"}
-
     def __setstate__(self, state: dict[str, Any]) -> None:
         super().__setstate__(state)
-        n = len(self._graph)
-        lines = {name: np.array(state[name]) for name in ("_order", "_positions", "_distances", "_begins")}
-        for name, line in lines.items():
-            check_restored(line.ndim == 2 and line.shape == (len(line), n), "trees")
-            check_restored(name == "_distances" or (line.min() >= 0 and line.max() < n), "trees")
-        check_restored(self.history.n == n, "trees")
+        n, (trees,) = self.history.n, shape_of(self._seeds, "trees", 1)
+        check_restored(trees > 0, "trees")
+        lines = {
+            "_seeds": restored_array(self._seeds, "trees", np.int64, (trees,), 0),
+            "_order": restored_array(self._order, "trees", np.int32, (trees, n), 0, n - 1),
+            "_positions": restored_array(self._positions, "trees", np.int32, (trees, n), 0, n - 1),
+            "_distances": restored_array(self._distances, "trees", np.float64, (trees, n), 0.0),
+            "_begins": restored_array(self._begins, "trees", np.int32, (trees, n), 0, n - 1),
+        }
         occupied = _no_leaves(lines["_positions"])
         _tree.occupy(occupied, lines["_positions"], self.history.learned()[0].astype(np.int32))
         self.__dict__.update(lines, _occupied=occupied)

@@ -208,6 +208,18 @@ def test_damaged_model(tmp_path):
             fo.OnlineNodeLabeler.load(tmp_path)
 
 
+@fault("a saved model whose arrays do not fit its graph or each other")
+def test_altered_model(tmp_path):
+    model = fo.OnlineNodeLabeler(nx.path_graph(5), experts=["vote"]).fit({0: "a", 4: "b"})
+    model.save(tmp_path)
+    with tampered(tmp_path) as content:
+        names = [name for name in content.arrays if name.startswith("label_history")]
+        for name in names[2:]:  # labels and arrivals of nodes
+            content.arrays[name] = content.arrays[name][:-1]
+    with pytest.raises(ValueError, match="its learner cannot be made again"):
+        fo.OnlineNodeLabeler.load(tmp_path)
+
+
 @fault("a saved graph with damage that could do harm")
 def test_damaged_graph(tmp_path):
     fo.CSRGraph.from_edges([0, 1], [1, 2]).save(tmp_path)

@@ -19,6 +19,7 @@ from tests.fuzz.entries.pagerank import pagerank
 from tests.fuzz.entries.pickles import pickles
 from tests.fuzz.entries.pushes import push
 from tests.fuzz.entries.saved import saved
+from tests.fuzz.entries.tampered import tampered_durable, tampered_graphs, tampered_matrices, tampered_models
 from tests.fuzz.interrupts import injections, interrupts
 
 ENTRIES = {
@@ -37,6 +38,10 @@ ENTRIES = {
     "journals": journals,
     "durable": durable,
     "hostile-nodes": hostile_nodes,
+    "tampered-graphs": tampered_graphs,
+    "tampered-models": tampered_models,
+    "tampered-matrices": tampered_matrices,
+    "tampered-durable": tampered_durable,
     "interrupts": interrupts,
     "injections": injections,
 }
