@@ -20,7 +20,7 @@ from nx_fastonl.graph.live import LiveGraph
 from nx_fastonl.graph.rows import rows_from_adjacency
 from nx_fastonl.nxapi.algorithms import by_node, converted, is_empty
 from nx_fastonl.push._conjugate import add_node_currents
-from nx_fastonl.push.laplacian import Laplacian, blocks_of, connected_part
+from nx_fastonl.push.laplacian import MAX_WEIGHT_RATIO, Laplacian, blocks_of, connected_part
 from nx_fastonl.push.resistance import (
     MAX_ERROR_PER_TOL,
     all_resistances,
@@ -144,6 +144,7 @@ def _currents(laplacian: Laplacian, pairs: NDArray[np.integer]) -> NDArray[np.fl
 
     With a gap T, they are off by at most ``sqrt(D T)`` at a node of degree D, as Cauchy and Schwarz say.
     """
+    _check_accuracy(laplacian.weight_ratio <= MAX_WEIGHT_RATIO)
     wanted, accepted = (error**2 / laplacian.graph.largest_degree for error in (CURRENT_TOLERANCE, MAX_CURRENT_ERROR))
     currents = np.zeros(len(laplacian))
     for block in blocks_of(len(pairs)):

@@ -35,6 +35,7 @@ def residual_and_energy(
     b: NDArray[np.float64],
     x: NDArray[np.float64],
     r: NDArray[np.float64],
+    slack: NDArray[np.float64],
     sums: NDArray[np.float64],
     first: int,
     last: int,
@@ -52,4 +53,5 @@ def tree_energy(
     parents: NDArray[np.int32],
     resistances: NDArray[np.float64],
     flows: NDArray[np.float64],
+    slack: NDArray[np.float64],
 ) -> NDArray[np.float64]: ...

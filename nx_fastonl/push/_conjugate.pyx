@@ -18,6 +18,9 @@ cdef enum:
     # so of m of them, the sum would be off by up to m units of rounding.
     LONG = 64
 
+# A little more than a unit of rounding, so that bounds that are computed with it may be rounded themselves.
+cdef double UNIT = 1.2e-16
+
 
 def update_directions(
     PulledRows rows, const double[:, ::1] r, double[:, ::1] p, const double[::1] betas,
@@ -81,13 +84,15 @@ def advance(
 
 
 def residual_and_energy(
-    PulledRows rows, const double[:, ::1] b, const double[:, ::1] x, double[:, ::1] r, double[:, :, ::1] sums,
-    Py_ssize_t first, Py_ssize_t last,
+    PulledRows rows, const double[:, ::1] b, const double[:, ::1] x, double[:, ::1] r, double[:, ::1] slack,
+    double[:, :, ::1] sums, Py_ssize_t first, Py_ssize_t last,
 ):
     """Write ``r = b - L x``; for each chunk, twice the energy of x, and the sums of ``b x`` and ``r**2 / pivot``.
 
     The flow along an edge is computed from the difference of two potentials, so it is right to the last digits, however
     much weights differ. Below the first two sums stands what rounding took from each: long rows and chunks lose nothing.
+    `slack` gets a bound on the rounding errors of r. With a flow of 1, r is never known better than to 1e-16; along an
+    edge that hardly conducts, the energy of that may be large.
     """
     cdef const offset_t[::1] offsets = rows.offsets
     cdef const node_t[::1] columns = rows.columns
@@ -96,8 +101,9 @@ def residual_and_energy(
     cdef bint weighted = weights.shape[0] > 0
     cdef Py_ssize_t chunk, i, j, block, lane, count, n = x.shape[0], k = x.shape[1]
     cdef offset_t e, start, stop
-    cdef double drop, weight
+    cdef double drop, weight, units
     cdef double here[LANES]
+    cdef double size[LANES]
     cdef double flow[LANES]
     cdef double energy[LANES]
     cdef double row_flow[LANES]
@@ -111,7 +117,7 @@ def residual_and_energy(
                     count = min(<Py_ssize_t> LANES, k - lane)
                     for j in range(count):
                         here[j] = x[i, lane + j]
-                        row_flow[j] = flow_lost[j] = 0.0
+                        row_flow[j] = flow_lost[j] = size[j] = 0.0
                     stop = offsets[i]
                     while stop < offsets[i + 1]:
                         start, stop = stop, min(stop + LONG, offsets[i + 1])
@@ -122,12 +128,16 @@ def residual_and_energy(
                             for j in range(count):
                                 drop = here[j] - x[columns[e], lane + j]
                                 flow[j] += weight * drop
+                                size[j] += fabs(weight * drop)
                                 energy[j] += weight * drop * drop
                         for j in range(count):
                             add_exactly(flow[j], &row_flow[j], &flow_lost[j])
                             add_exactly(energy[j], &sums[chunk, 0, lane + j], &sums[chunk, 1, lane + j])
+                    # Differences, products and sums of a row's terms are rounded, and so are two differences with b.
+                    units = UNIT * (min(offsets[i + 1] - offsets[i], <offset_t> LONG) + 2)
                     for j in range(count):
                         r[i, lane + j] = b[i, lane + j] - row_flow[j] - flow_lost[j]
+                        slack[i, lane + j] = units * size[j] + 2.0 * UNIT * fabs(r[i, lane + j])
                         add_exactly(b[i, lane + j] * here[j], &sums[chunk, 2, lane + j], &sums[chunk, 3, lane + j])
                         sums[chunk, 4, lane + j] += r[i, lane + j] * r[i, lane + j] * shares[i]
             if is_poll_due(k * offsets[chunk * CHUNK], k * offsets[min((chunk + 1) * CHUNK, n)]):
@@ -165,22 +175,28 @@ def add_node_currents(
 
 
 def tree_energy(
-    const node_t[::1] order, const node_t[::1] parents, const double[::1] resistances, double[:, ::1] flows
+    const node_t[::1] order, const node_t[::1] parents, const double[::1] resistances, double[:, ::1] flows,
+    double[:, ::1] slack,
 ):
-    """Send what each row has of each column along a tree to its root; the energy of these flows.
+    """Send what each row has of each column along a tree to its root; the largest energy that these flows may have.
 
-    Each row of `order` stands behind its parent. What remains in `flows` is what each row sent.
+    Each row of `order` stands behind its parent. What a row has may be off by its slack. What remains in `flows` is
+    what each row sent, and in `slack` how far that may be off.
     """
     cdef Py_ssize_t place, j, k = flows.shape[1]
     cdef node_t u, parent
-    energies = np.zeros(k)
-    cdef double[::1] out = energies
+    cdef double flow, rounded
+    energies, rest = np.zeros(k), np.zeros(k)
+    cdef double[::1] out = energies, lost = rest
     with nogil:
         for place in range(order.shape[0] - 1, 0, -1):
             u, parent = order[place], parents[place]
             for j in range(k):
-                out[j] += flows[u, j] * flows[u, j] * resistances[place]
-                flows[parent, j] += flows[u, j]
+                flow = fabs(flows[u, j]) + slack[u, j]
+                add_exactly(flow * flow * resistances[place], &out[j], &lost[j])
+                rounded = 0.0
+                add_exactly(flows[u, j], &flows[parent, j], &rounded)
+                slack[parent, j] += slack[u, j] + fabs(rounded)
             if is_poll_due(k * place, k * (place + 1)):
                 poll_signals()
-    return energies
+    return energies + rest

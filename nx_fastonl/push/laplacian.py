@@ -6,7 +6,8 @@ A current source b, which sums to 0, drives potentials x with ``L x == b``, and 
 
 Dirichlet's principle is the left inequality: no potentials give more. Thomson's is the right one: no flow that carries
 b from its sources to its sinks has less energy than R. Such a flow is that of x together with one that sends r along
-the edges of a spanning tree; T is the energy of the latter.
+the edges of a spanning tree; T is the energy of the latter. It counts the rounding errors of r, so it is never too
+small: where weights differ much, the energy of these errors may be more than R.
 """
 
 from __future__ import annotations
@@ -25,7 +26,16 @@ from nx_fastonl.push._pulled import PulledRows
 from nx_fastonl.push._system import SystemView
 from nx_fastonl.push.whole import Threads
 
-__all__ = ["ENERGY_ROUNDING", "MAX_DENSE", "Laplacian", "Potentials", "blocks_of", "connected_part"]
+__all__ = [
+    "ENERGY_ROUNDING",
+    "FEW_ROUNDINGS",
+    "MAX_DENSE",
+    "MAX_WEIGHT_RATIO",
+    "Laplacian",
+    "Potentials",
+    "blocks_of",
+    "connected_part",
+]
 
 # Sources that are solved for at once: as many as the compiled loops walk together.
 COLUMNS = 8
@@ -54,6 +64,11 @@ MAX_DENSE = 12_000
 # As long as no weight is more than so many times another one, resistances from a dense inverse were at most 3e-10 of
 # themselves off, on paths of 4,000 nodes.
 SIMILAR_WEIGHTS = 1000.0
+# Currents are rounded to 1e-16 of themselves. So with weights that differ by more than this factor, the energy of what
+# is lost may be 1e-8 of all, and no steps make it smaller.
+MAX_WEIGHT_RATIO = 1e24
+# What a few roundings may take from a number, as a fraction of it.
+FEW_ROUNDINGS = 1e-15
 Float64s = NDArray[np.float64]
 # From energies and gaps of columns, which columns are good enough.
 Enough = Callable[[Float64s, Float64s], NDArray[np.bool_]]
@@ -63,7 +78,7 @@ class Potentials(NamedTuple):
     """Potentials that sources drive, one in each column, by the rows of `Laplacian.rows`.
 
     The energy of each column's source lies between `energies` and ``energies + gaps``, up to rounding errors: these are
-    a fraction of `scales`, the sums of magnitudes that the energies are made of.
+    `ENERGY_ROUNDING` of `scales`, the sums of magnitudes that the energies are made of.
     """
 
     x: Float64s
@@ -117,8 +132,17 @@ class Laplacian:
     @cached_property
     def has_similar_weights(self) -> bool:
         """Whether no weight is so much larger than another one that a dense inverse loses digits."""
+        return self.weight_ratio <= SIMILAR_WEIGHTS
+
+    @cached_property
+    def weight_ratio(self) -> float:
+        """The largest weight, divided by the smallest one."""
         weights = self.graph.weights
-        return weights is None or len(weights) == 0 or bool(weights.max() <= SIMILAR_WEIGHTS * weights.min())
+        return 1.0 if weights is None or len(weights) == 0 else float(weights.max() / weights.min())
+
+    @property
+    def is_tree(self) -> bool:
+        return self.graph.n_entries == 2 * (len(self) - 1)
 
     @cached_property
     def rows(self) -> PulledRows:
@@ -188,14 +212,23 @@ class Laplacian:
         with Threads(self.rows.ends, self._n_jobs) as threads:
             found = _Gradients(self, b, threads).solve(enough)
         self.n_steps += found.n_steps * b.shape[1]
-        if len(self) > MAX_DENSE or enough(found.energies, found.gaps).all():
+        if enough(found.energies, found.gaps).all():
+            return found
+        if len(self) > MAX_DENSE:
             return found
         direct = direct or self._direct(b)
         return direct if direct.gaps.sum() < found.gaps.sum() else found
 
-    def gaps(self, r: Float64s) -> Float64s:
-        """The energies of the flows that send these sources along the tree. `r` is used up."""
-        return _conjugate.tree_energy(*self.tree, r)
+    def tree_energies(self, b: Float64s) -> Float64s:
+        """The energies of the flows that send these sources along the tree, up to `FEW_ROUNDINGS` of themselves."""
+        return _conjugate.tree_energy(*self.tree, b.copy(), np.zeros_like(b))
+
+    def gaps(self, r: Float64s, slack: Float64s) -> Float64s:
+        """No less than the energies of the flows that send r along the tree, where r may be off by `slack`.
+
+        Both are used up.
+        """
+        return (1.0 + FEW_ROUNDINGS) * _conjugate.tree_energy(*self.tree, r, slack)
 
     def inverse(self) -> Float64s | None:
         """The inverse of L with one node grounded, whose row and column are 0; None if it cannot be computed.
@@ -260,7 +293,7 @@ class Laplacian:
                 energies, gaps = state.bounds()
         if self._factor is None:
             energies, gaps = state.bounds()
-        return Potentials(state.x, energies, gaps, state.scales(), 0)
+        return Potentials(state.x, energies, gaps, state.scales, 0)
 
 
 class _Gradients:
@@ -274,7 +307,7 @@ class _Gradients:
         self.run, self.n_chunks = threads.run, threads.n_chunks
         # Steps add to `moves`, and checks add these to the potentials: there, small ones would be rounded away.
         self.x, self.moves, self.r = np.zeros_like(b), np.zeros_like(b), b.copy()
-        self.rho = np.zeros(b.shape[1])
+        self.rho, self.scales = np.zeros(b.shape[1]), np.zeros(b.shape[1])
 
     def solve(self, enough: Enough) -> Potentials:
         """Steps until all columns are good enough, or there were too many."""
@@ -300,7 +333,7 @@ class _Gradients:
                 active &= ~enough(energies, gaps) & (self.rho > exhausted) & ~stagnant
                 next_check += max(NEXT_CHECK, n_steps // 8)
             betas = _ratios(self.rho, before, active)
-        return Potentials(self.x, energies, gaps, self.scales(), n_steps)
+        return Potentials(self.x, energies, gaps, self.scales, n_steps)
 
     def bounds(self) -> tuple[Float64s, Float64s]:
         """Energies and gaps. The residual is computed anew, so that rounding errors do not add up in it.
@@ -311,11 +344,12 @@ class _Gradients:
         self.x += self.moves
         self.moves.fill(0.0)
         self.x -= self.x[0].copy()
-        sums = np.empty((self.n_chunks, 5, self.b.shape[1]))
-        self.run(_conjugate.residual_and_energy, self.rows, self.b, self.x, self.r, sums)
+        sums, slack = np.empty((self.n_chunks, 5, self.b.shape[1])), np.empty_like(self.b)
+        self.run(_conjugate.residual_and_energy, self.rows, self.b, self.x, self.r, slack, sums)
         twice_energy, work, self.rho = (_column_sums(sums[:, which]) for which in ([0, 1], [2, 3], [4]))
         energies: Float64s = 2.0 * work - 0.5 * twice_energy
-        gaps = self.laplacian.gaps(self.r.copy())
+        self.scales = np.abs(self.b * self.x).sum(axis=0) + 0.5 * twice_energy
+        gaps = self.laplacian.gaps(self.r.copy(), slack)
         pivots = np.asarray(self.rows.pivots)
         self.r -= np.outer(pivots, self.r.sum(axis=0) / pivots.sum())
         return energies, gaps
@@ -324,11 +358,6 @@ class _Gradients:
         """Of which columns the residual may be nothing but rounding errors of the potentials."""
         floor: Float64s = POTENTIAL_ROUNDING * np.einsum("i,ij,ij->j", self.rows.pivots, self.x, self.x)
         return self.rho <= floor
-
-    def scales(self) -> Float64s:
-        """The magnitudes of what the energies are sums of."""
-        scales: Float64s = np.abs(self.b * self.x).sum(axis=0)
-        return scales
 
 
 class _Stagnation:

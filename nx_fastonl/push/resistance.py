@@ -18,9 +18,12 @@ from nx_fastonl.graph.convert import as_csr_graph
 from nx_fastonl.graph.csr import CSRGraph
 from nx_fastonl.graph.edgetable import edge_columns
 from nx_fastonl.nxapi.dispatch import dispatchable
+from nx_fastonl.push.elimination import MAX_NODES
 from nx_fastonl.push.laplacian import (
     ENERGY_ROUNDING,
+    FEW_ROUNDINGS,
     MAX_DENSE,
+    MAX_WEIGHT_RATIO,
     Enough,
     Float64s,
     Laplacian,
@@ -28,6 +31,7 @@ from nx_fastonl.push.laplacian import (
     blocks_of,
     connected_part,
 )
+from nx_fastonl.push.reduction import reduced_resistances, rounding_errors
 
 __all__ = [
     "MAX_ERROR_PER_TOL",
@@ -50,8 +54,6 @@ EDGES_PER_ROW = 4
 PAIRS_PER_NODE = 2
 # Rounding errors of weights that differ much may leave errors of this many times what is asked for.
 MAX_ERROR_PER_TOL = 1000.0
-# Of all pairs of nodes, so many may take a solve each: those of 200 nodes.
-MAX_SINGLE_PAIRS = 20_000
 
 
 class Bounded(NamedTuple):
@@ -63,9 +65,11 @@ class Bounded(NamedTuple):
 
 def _middle(found: Potentials) -> Bounded:
     """The middle of what the energies of sources can be."""
-    half = 0.5 * found.gaps
-    values = found.energies + half
-    return Bounded(values, half + ENERGY_ROUNDING * np.maximum(values, found.scales))
+    rounding = ENERGY_ROUNDING * found.scales
+    least = np.maximum(found.energies - rounding, 0.0)
+    half = 0.5 * (found.energies + found.gaps + rounding - least)
+    values = least + half
+    return Bounded(values, half + FEW_ROUNDINGS * values)
 
 
 def _relative(tol: float) -> Enough:
@@ -80,11 +84,11 @@ class ResistanceInfo:
     Attributes
     ----------
     errors : list of float
-        How far each resistance may be from the exact one, 0 where that is 0 or infinite. The bounds are proven, except
-        that rounding errors of sums are taken to be 1e-13 of the resistance.
+        How far each resistance may be from the exact one, 0 where that is 0 or infinite. The bounds are proven: they
+        count rounding errors too. Parallel edges are added in double precision before.
     operations : int
-        Edges walked by steps of conjugate gradients, over all sources. The passes that compute bounds are not counted,
-        and nothing is where a dense factor gives the potentials, as in components of up to 200 nodes.
+        Edges walked by steps of conjugate gradients, over all sources. The passes that compute bounds are not counted.
+        It is 0 in trees and in components of up to 200 nodes, which take no steps.
 
     Examples
     --------
@@ -146,7 +150,8 @@ def effective_resistance(
     It is the voltage that drives a current of 1 from the one node to the other. The more paths there are, and the
     shorter they are, the smaller it is. ``resistance * weight`` is the probability that an edge is in a random spanning
     tree. Each pair takes one solve of a sparse system, or less where many pairs have nodes in common. The error is
-    certified. If weights differ so much that it stays above `tol`, a RuntimeWarning says so.
+    certified. In trees, and in components of up to 2,000 nodes, weights may differ by any factor. Elsewhere, if they
+    differ so much that the error stays above `tol`, a RuntimeWarning says so.
 
     Parameters
     ----------
@@ -182,7 +187,8 @@ def effective_resistance(
         If `G` has no nodes.
     ValueError
         If `tol`, `n_jobs` or a weight is out of range, an element of `pairs` is no pair, or it cannot be told which
-        columns of a table count.
+        columns of a table count. Also if weights differ by a factor of more than 1e24 in a component of more than 2,000
+        nodes that is no tree: errors could not be certified there.
     TypeError
         If `pairs` is something else.
 
@@ -214,6 +220,13 @@ def effective_resistance(
     for chosen, rows in _by_component(graph, open_pairs, components[open_pairs, 0]):
         part = connected_part(graph, rows)
         laplacian = Laplacian(part, n_jobs)
+        if _is_out_of_reach(laplacian) and not laplacian.is_tree:
+            raise ValueError(
+                f"in the component of node {shortened(graph.nodes[int(rows[0])])}, the largest weight is "
+                f"{laplacian.weight_ratio:.1g} times the smallest one; with {len(part):,} nodes and cycles, errors are "
+                f"known up to a factor of {MAX_WEIGHT_RATIO:g}: leave out edges that hardly conduct, and join nodes "
+                "that are as one"
+            )
         found = pair_resistances(laplacian, np.searchsorted(rows, ends[chosen]), float(tol))
         values[chosen], errors[chosen] = found.values, found.errors
         operations += laplacian.n_steps * part.n_entries
@@ -271,29 +284,70 @@ def _pairs_of_table(table: Table | Column) -> Iterable[tuple[Hashable, Hashable]
     return zip(columns.sources.nodes(), columns.targets.nodes(), strict=True)
 
 
+def _is_out_of_reach(laplacian: Laplacian) -> bool:
+    """Whether weights differ so much, among so many nodes, that no errors are known except along a tree."""
+    return len(laplacian) > MAX_NODES and laplacian.weight_ratio > MAX_WEIGHT_RATIO
+
+
 def pair_resistances(laplacian: Laplacian, pairs: NDArray[np.integer], tol: float) -> Bounded:
     """The resistance between the nodes of each pair, to this relative error."""
     distinct, which = np.unique(np.sort(pairs, axis=1), axis=0, return_inverse=True)
-    values, errors = np.zeros(len(distinct)), np.full(len(distinct), np.inf)
-    for group in _groups(distinct) if len(distinct) > 1 else []:
-        nodes = np.unique(distinct[group])
-        if len(group) >= PAIRS_PER_NODE * (len(nodes) - 1):
-            values[group], errors[group] = _between(laplacian, nodes, np.searchsorted(nodes, distinct[group]), tol)
-    missing = np.flatnonzero((distinct[:, 0] != distinct[:, 1]) & (errors > tol * values))
-    values[missing], errors[missing] = _one_by_one(laplacian, distinct[missing], tol)
-    errors[distinct[:, 0] == distinct[:, 1]] = 0.0
+    values, errors = np.zeros(len(distinct)), np.zeros(len(distinct))
+    others = np.flatnonzero(distinct[:, 0] != distinct[:, 1])
+    values[others], errors[others] = _of_pairs(laplacian, distinct[others], tol)
     which = which.reshape(-1)
     return Bounded(values[which], errors[which])
 
 
-def _one_by_one(
-    laplacian: Laplacian, pairs: NDArray[np.integer], tol: float, *, for_each_node: bool = False
-) -> Bounded:
-    """The resistances of pairs from a current for each of them."""
-    values, errors = np.zeros(len(pairs)), np.zeros(len(pairs))
+def _of_pairs(laplacian: Laplacian, pairs: NDArray[np.integer], tol: float) -> Bounded:
+    """The resistances of distinct pairs of two nodes, in the cheapest way."""
+    if laplacian.is_tree:
+        return _along_tree(laplacian, pairs)
+    if _suits_reduction(laplacian):
+        return _reduced(laplacian, pairs)
+    if _is_out_of_reach(laplacian):
+        return _unknown(len(pairs))
+    found = _from_currents(laplacian, pairs, tol)
+    missing = np.flatnonzero(found.errors > tol * found.values)
+    if len(missing) and len(laplacian) <= MAX_NODES:
+        found.values[missing], found.errors[missing] = _reduced(laplacian, pairs[missing])
+    return found
+
+
+def _unknown(count: int) -> Bounded:
+    return Bounded(np.zeros(count), np.full(count, np.inf))
+
+
+def _along_tree(laplacian: Laplacian, pairs: NDArray[np.integer]) -> Bounded:
+    values = np.zeros(len(pairs))
     for block in blocks_of(len(pairs)):
-        found = laplacian.potentials(laplacian.pair_sources(pairs[block]), _relative(tol), for_each_node=for_each_node)
-        values[block], errors[block] = _middle(found)
+        values[block] = laplacian.tree_energies(laplacian.pair_sources(pairs[block]))
+    return Bounded(values, FEW_ROUNDINGS * values)
+
+
+def _suits_reduction(laplacian: Laplacian) -> bool:
+    """Whether reducing the network takes less time than steps, or is the only way."""
+    is_only_way = len(laplacian) <= MAX_NODES and laplacian.weight_ratio > MAX_WEIGHT_RATIO
+    return is_only_way or laplacian.suits_dense(for_each_node=False)
+
+
+def _reduced(laplacian: Laplacian, pairs: NDArray[np.integer]) -> Bounded:
+    values = reduced_resistances(laplacian.graph, pairs)
+    return Bounded(values, rounding_errors(len(laplacian)) * values)
+
+
+def _from_currents(laplacian: Laplacian, pairs: NDArray[np.integer], tol: float) -> Bounded:
+    """The resistances of pairs from currents from each node that many of them share, or for each of them."""
+    values, errors = _unknown(len(pairs))
+    for group in _groups(pairs) if len(pairs) > 1 else []:
+        nodes = np.unique(pairs[group])
+        if len(group) >= PAIRS_PER_NODE * (len(nodes) - 1):
+            values[group], errors[group] = _between(laplacian, nodes, np.searchsorted(nodes, pairs[group]), tol)
+    missing = np.flatnonzero(~(errors <= tol * values))
+    for block in blocks_of(len(missing)):
+        chosen = missing[block]
+        found = laplacian.potentials(laplacian.pair_sources(pairs[chosen]), _relative(tol))
+        values[chosen], errors[chosen] = _middle(found)
     return Bounded(values, errors)
 
 
@@ -335,7 +389,7 @@ def _between(
         found = laplacian.potentials(b, lambda _, gaps: gaps <= wanted, for_each_node=for_each_node)
         numbers = block + 1
         own[numbers] = found.x[laplacian.row_of[nodes[numbers]], block - block[0]]
-        roots[numbers], sizes[numbers] = np.sqrt(found.gaps), found.scales
+        roots[numbers], sizes[numbers] = np.sqrt(found.gaps), np.abs(own[numbers])
         for side, order in enumerate(orders):
             chosen = order[slice(*np.searchsorted(pairs[:, side], [numbers[0], numbers[-1] + 1], sorter=order))]
             partners, columns = pairs[chosen, 1 - side], pairs[chosen, side] - numbers[0]
@@ -343,12 +397,17 @@ def _between(
     u, v = pairs.T
     values = (own[u] - at_partners[:, 0]) - (at_partners[:, 1] - own[v])
     slack = roots[u] + roots[v]
-    largest = 0.5 * (slack + np.sqrt(slack**2 + 4.0 * np.abs(values)))  # the square root of R, at most
-    return Bounded(values, slack * largest + ENERGY_ROUNDING * (sizes[u] + sizes[v]))
+    rounding = ENERGY_ROUNDING * (sizes[u] + sizes[v] + np.abs(at_partners).sum(axis=1))
+    largest = 0.5 * (slack + np.sqrt(slack**2 + 4.0 * (np.abs(values) + rounding)))  # the square root of R, at most
+    return Bounded(values, (1.0 + FEW_ROUNDINGS) * slack * largest + rounding)
 
 
 def resistances_from(laplacian: Laplacian, node: int, tol: float) -> Float64s | None:
     """The resistances from one node to all nodes; None if they cannot be had to `MAX_ERROR_PER_TOL` times `tol`."""
+    if not laplacian.has_similar_weights:
+        pairs = np.column_stack([np.full(len(laplacian), node), np.arange(len(laplacian))])
+        found = pair_resistances(laplacian, pairs, tol)
+        return found.values if _is_accurate(found, tol).all() else None
     energies = _energies(
         laplacian, lambda block: laplacian.pair_sources(np.column_stack([np.full_like(block, node), block])), tol
     )
@@ -366,14 +425,29 @@ def resistance_sums(laplacian: Laplacian, tol: float) -> Float64s | None:
 
     It is ``n g + sum of all g``, where g is the energy of a current from the node, spread evenly over all nodes.
     """
+    if _needs_reduction(laplacian):
+        return _sums_of_all(laplacian, tol)
+    if _is_out_of_reach(laplacian):
+        return None
     n, energies = len(laplacian), _energies(laplacian, laplacian.mean_sources, tol)
     if energies is not None:
-        return n * energies.values + float(energies.values.sum()) if _is_accurate(energies, tol).all() else None
+        if _is_accurate(energies, tol).all():
+            return n * energies.values + float(energies.values.sum())
+        return _sums_of_all(laplacian, tol) if n <= MAX_NODES else None
     inverse = laplacian.inverse()
     if inverse is None:
         return None
     diagonal: Float64s = inverse.diagonal()
     return n * diagonal + float(diagonal.sum()) - 2.0 * np.asarray(inverse.sum(axis=0), dtype=np.float64)
+
+
+def _needs_reduction(laplacian: Laplacian) -> bool:
+    return not laplacian.has_similar_weights and _suits_reduction(laplacian)
+
+
+def _sums_of_all(laplacian: Laplacian, tol: float) -> Float64s | None:
+    values = all_resistances(laplacian, tol)
+    return None if values is None else values.sum(axis=1)
 
 
 def _energies(laplacian: Laplacian, sources: Callable[[NDArray[np.intp]], Float64s], tol: float) -> Bounded | None:
@@ -386,7 +460,7 @@ def _energies(laplacian: Laplacian, sources: Callable[[NDArray[np.intp]], Float6
     may_invert = n <= MAX_DENSE and laplacian.has_similar_weights
     if may_invert and laplacian.suits_dense(for_each_node=True):
         return None
-    energies = Bounded(np.zeros(n), np.full(n, np.inf))
+    energies = _unknown(n)
     for block in blocks_of(n):
         found = laplacian.potentials(sources(block), _relative(tol), for_each_node=True)
         edges = found.n_steps * (laplacian.graph.n_entries + EDGES_PER_ROW * n)
@@ -405,7 +479,7 @@ def _is_accurate(found: Bounded, tol: float) -> NDArray[np.bool_]:
 def all_resistances(laplacian: Laplacian, tol: float) -> Float64s | None:
     """The resistances between all nodes; None as in `resistances_from`."""
     if not laplacian.has_similar_weights:
-        return _all_from_solves(laplacian, tol)
+        return _all_without_inverse(laplacian, tol)
     inverse = laplacian.inverse()
     if inverse is None:
         return None
@@ -415,16 +489,18 @@ def all_resistances(laplacian: Laplacian, tol: float) -> Float64s | None:
     return inverse
 
 
-def _all_from_solves(laplacian: Laplacian, tol: float) -> Float64s | None:
+def _all_without_inverse(laplacian: Laplacian, tol: float) -> Float64s | None:
+    """Potentials from each node to one do not give resistances beyond a weak bridge. There, networks are reduced."""
     n = len(laplacian)
     pairs = np.column_stack(np.triu_indices(n, 1))
-    values, errors = _between(laplacian, np.arange(n), pairs, MAX_ERROR_PER_TOL * tol, for_each_node=True)
-    missing = np.flatnonzero(~_is_accurate(Bounded(values, errors), tol))
-    if len(missing) > MAX_SINGLE_PAIRS:
-        return None
-    values[missing], errors[missing] = _one_by_one(laplacian, pairs[missing], tol, for_each_node=True)
-    if not _is_accurate(Bounded(values, errors), tol).all():
-        return None
-    found = np.zeros((n, n))
-    found[pairs[:, 0], pairs[:, 1]] = found[pairs[:, 1], pairs[:, 0]] = values
-    return found
+    found = _unknown(len(pairs))
+    if not (_suits_reduction(laplacian) or _is_out_of_reach(laplacian)):
+        found = _between(laplacian, np.arange(n), pairs, MAX_ERROR_PER_TOL * tol, for_each_node=True)
+    missing = np.flatnonzero(~_is_accurate(found, tol))
+    if len(missing):
+        if n > MAX_NODES:
+            return None
+        found.values[missing], _ = _reduced(laplacian, pairs[missing])
+    values = np.zeros((n, n))
+    values[pairs[:, 0], pairs[:, 1]] = values[pairs[:, 1], pairs[:, 0]] = found.values
+    return values

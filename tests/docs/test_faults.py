@@ -63,6 +63,29 @@ def test_heavy_arcs(tmp_path):
             assert list(graph) == ["a", "b"]
 
 
+def weighted_cycle(weights):
+    return nx.Graph([(u, (u + 1) % len(weights), {"weight": weight}) for u, weight in enumerate(weights)])
+
+
+@fault("weights that differ by 200 orders of magnitude")
+def test_resistances_of_weights_that_differ():
+    cycle, path = weighted_cycle([1e100, 1e-100] * 2), nx.path_graph(2_500)
+    nx.set_edge_attributes(path, {(u, v): 1e-100 if u % 2 else 1e100 for u, v in path.edges}, "weight")
+    for G, pair, expected in ((cycle, (0, 2), 5e99), (cycle, (0, 1), 1e-100), (path, (0, 2_499), 1.249e103)):
+        [found], info = fo.effective_resistance(G, [pair], full_output=True)
+        assert info.errors[0] <= 1e-11 * found
+        assert found == pytest.approx(expected, rel=1e-11, abs=0.0)
+
+
+@fault("weights that differ by more than 24 orders of magnitude in a larger network")
+def test_resistances_of_weights_that_differ_too_much():
+    G = weighted_cycle([1e-13, *[1.0] * 2_000, 1e13])
+    with pytest.raises(ValueError, match=r"1e\+26 times the smallest one; .* up to a factor of 1e\+24"):
+        fo.effective_resistance(G, [(0, 5)])
+    with pytest.raises(NotImplementedError):
+        nx.resistance_distance(fo.CSRGraph.from_networkx(G), 0, 5, weight="weight")
+
+
 @fault("a view that shows an edge in one direction only")
 def test_one_sided_view():
     V = nx.subgraph_view(nx.complete_graph(4), filter_edge=lambda u, v: u < v)

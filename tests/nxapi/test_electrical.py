@@ -2,6 +2,7 @@
 
 import functools
 import random
+import warnings
 
 import networkx as nx
 import numpy as np
@@ -237,24 +238,36 @@ class TestExact:
         for found, expected in answers_and_fractions(G):
             assert found == pytest.approx(expected, rel=1e-9, abs=0.0)
 
-    def test_a_bridge_that_is_too_weak_is_left_to_networkx(self):
+    @pytest.mark.parametrize("weight", [1e-14, 1e-30, 1e-100, 1e14, 1e100])
+    def test_a_bridge_of_any_weight(self, weight):
+        """No pseudo-inverse has digits left; fractions decide."""
+        G = nx.disjoint_union(nx.complete_graph(5), nx.complete_graph(5))
+        G.add_edge(0, 9, weight=weight)
+        for found, expected in answers_and_fractions(G):
+            assert found == pytest.approx(expected, rel=1e-12, abs=0.0)
+
+    @pytest.mark.parametrize("weight", [1e-14, 1e-30])
+    def test_a_bridge_of_a_large_graph_is_left_to_networkx(self, monkeypatch, weight):
+        for module, name in ((laplacian, "MAX_DENSE_FACTOR"), (laplacian, "MAX_DENSE"), (resistance, "MAX_NODES")):
+            monkeypatch.setattr(module, name, 0)
         G = nx.disjoint_union(nx.complete_graph(5), nx.complete_graph(5))
         nx.set_edge_attributes(G, 1.0, "weight")
-        G.add_edge(0, 9, weight=1e14)
+        G.add_edge(0, 9, weight=1 / weight)
         for ends in ((), (9,), (None, 9), (9, 0)):
             assert outcome(resistance_distance, G, *ends, weight="weight", backend=BACKEND) is NotImplementedError
             with nx.config.backend_priority(algos=["fastonl"]):
                 found = resistance_distance(G, *ends, weight="weight")
             assert found == resistance_distance(G, *ends, weight="weight", backend=NETWORKX)
 
-    def test_more_pairs_than_may_take_a_solve_each(self, monkeypatch):
-        """Potentials to one node do not give resistances beyond a weak bridge."""
-        G = nx.disjoint_union(nx.complete_graph(5), nx.complete_graph(5))
-        G.add_edge(0, 9, weight=1e-9)
-        arguments = {"weight": "weight", "invert_weight": False, "backend": BACKEND}
-        assert outcome(resistance_distance, G, **arguments) is not NotImplementedError
-        monkeypatch.setattr(resistance, "MAX_SINGLE_PAIRS", 3)
-        assert outcome(resistance_distance, G, **arguments) is NotImplementedError
+    @pytest.mark.parametrize("ratio", [1e23, 1e25])
+    def test_currents_are_left_to_networkx_where_weights_differ_much(self, ratio):
+        G = nx.cycle_graph(7)
+        nx.set_edge_attributes(G, dict(zip(G.edges, [1.0, 1.0 / ratio] * 3 + [1.0], strict=True)), "weight")
+        with nx.config.backend_priority(algos=["fastonl"]), warnings.catch_warnings():
+            warnings.simplefilter("ignore", RuntimeWarning)  # of NetworkX
+            found = betweenness(G, weight="weight", seed=1)
+            expected = betweenness(G, weight="weight", seed=1, backend=NETWORKX)
+        assert found == pytest.approx(expected, rel=1e-9) or ratio == 1e23
 
 
 class TestCurrents:
@@ -343,6 +356,7 @@ class TestReasons:
         monkeypatch.setattr(laplacian, "MAX_DENSE_FACTOR", 0)
         monkeypatch.setattr(laplacian, "MAX_DENSE", 0)
         monkeypatch.setattr(laplacian, "MAX_STEPS", 2)
+        monkeypatch.setattr(resistance, "MAX_NODES", 0)
 
     @pytest.mark.usefixtures("inaccurate")
     @pytest.mark.parametrize("kind", SEEDS)

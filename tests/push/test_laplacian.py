@@ -77,7 +77,13 @@ class TestBounds:
         r = np.random.default_rng(n).normal(size=(n, 2))
         r -= r.mean(axis=0)
         L = np.linalg.pinv(nx.laplacian_matrix(tree).toarray().astype(float))
-        assert_allclose(laplacian.gaps(r.copy()), np.einsum("ij,ik,kj->j", r, L, r), rtol=1e-6, atol=1e-12)
+        expected = np.einsum("ij,ik,kj->j", r, L, r)
+        assert_allclose(laplacian.tree_energies(r), expected, rtol=1e-6, atol=1e-12)
+        gaps, wider = (laplacian.gaps(r.copy(), np.full_like(r, slack)) for slack in (0.0, 2e-3))
+        assert_allclose(gaps, expected, rtol=1e-6, atol=1e-12)
+        noise = 1e-3 * np.random.default_rng(n + 1).choice([-1.0, 1.0], r.shape)
+        off = r + noise - noise.mean(axis=0)
+        assert (np.einsum("ij,ik,kj->j", off, L, off) <= (1.0 + 1e-9) * wider + 1e-12).all()
 
     @settings(max_examples=40)
     @given(connected_graphs(), st.sampled_from([1e-1, 1e-6, 1e-12]))
@@ -130,7 +136,7 @@ class TestBounds:
         state = module._Gradients(laplacian, laplacian.mean_sources(np.arange(10)), _threads(laplacian))
         state.x += np.random.default_rng(0).normal(size=state.x.shape) + constant
         energies, gaps = state.bounds()
-        rounding = resistance.ENERGY_ROUNDING * state.scales()
+        rounding = resistance.ENERGY_ROUNDING * state.scales
         assert (rounding < 1e-10).all()
         assert (energies - rounding <= exact).all()
         assert (exact <= energies + gaps + rounding).all()
