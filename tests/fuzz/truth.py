@@ -1,11 +1,14 @@
-"""Exact answers: linear algebra with 260 decimal digits, on lists of lists.
+"""Exact answers: linear algebra with 260 decimal digits, on lists of lists; resistances as fractions.
 
 Weights lie between 1e-100 and 1e100 and parameters may be as small, so that 60 digits would not always do. The
-standard library's decimals are fast enough for a dozen nodes.
+standard library's decimals are fast enough for a dozen nodes. Differences of resistances lose as many digits as weights
+differ by, so these come from whole numbers.
 """
 
 from decimal import Decimal, localcontext
+from fractions import Fraction
 from functools import wraps
+from math import lcm
 
 DIGITS = 260
 ZERO, ONE, TWO = Decimal(0), Decimal(1), Decimal(2)
@@ -137,3 +140,48 @@ def kernel_columns(graph, name, smoothness, rows, *, lam=None, beta=None, b=None
         for i, row in enumerate(inverse)
     ]
     return solve(A, [unit(n, u) for u in rows])
+
+
+def effective_resistances(graph):
+    """{(u, v): resistance} of the rows u < v that a path joins, as fractions."""
+    return {pair: value for nodes in _components(graph) for pair, value in _within(graph, nodes).items()}
+
+
+def _components(graph):
+    numbers = graph.components.tolist()
+    return [[u for u, number in enumerate(numbers) if number == wanted] for wanted in sorted(set(numbers))]
+
+
+def _within(graph, nodes):
+    """From ``inv(L)``, where L is that of one component without its first node, which has the potential 0."""
+    starts, targets = graph.indptr.tolist(), graph.indices.tolist()
+    weights = [1.0] * len(targets) if graph.weights is None else graph.weights.tolist()
+    edges = {(u, targets[e]): Fraction(weights[e]) for u in nodes for e in range(starts[u], starts[u + 1])}
+    scale = lcm(*(weight.denominator for weight in edges.values()))
+    L = [[int(-scale * edges.get((u, v), 0)) if u != v else 0 for v in nodes] for u in nodes]
+    for i, row in enumerate(L):
+        row[i] = -sum(row)
+    determinant, C = _adjugate([row[1:] for row in L[1:]])
+    C = [[0] * len(nodes), *([0, *row] for row in C)]
+    return {
+        (nodes[i], nodes[j]): Fraction(scale * (C[i][i] + C[j][j] - 2 * C[i][j]), determinant)
+        for j in range(len(nodes))
+        for i in range(j)
+    }
+
+
+def _adjugate(A):
+    """The determinant of a matrix of whole numbers, and its inverse times that: Bareiss's elimination.
+
+    Each quotient is a whole number. All leading minors must be positive.
+    """
+    n, before = len(A), 1
+    rows = [[*row, *(int(i == j) for j in range(n))] for i, row in enumerate(A)]
+    for k in range(n):
+        pivot = rows[k]
+        for i in range(n):
+            if i != k:
+                factor = rows[i][k]
+                rows[i] = [(pivot[k] * a - factor * b) // before for a, b in zip(rows[i], pivot, strict=True)]
+        before = pivot[k]
+    return before, [row[n:] for row in rows]

@@ -18,6 +18,7 @@ from tests.fuzz.entries.matrices import matrices
 from tests.fuzz.entries.pagerank import pagerank
 from tests.fuzz.entries.pickles import pickles
 from tests.fuzz.entries.pushes import push
+from tests.fuzz.entries.resistances import resistances
 from tests.fuzz.entries.saved import saved
 from tests.fuzz.entries.tampered import tampered_durable, tampered_graphs, tampered_matrices, tampered_models
 from tests.fuzz.interrupts import injections, interrupts
@@ -27,6 +28,7 @@ ENTRIES = {
     "push": push,
     "pagerank": pagerank,
     "dynamic-pagerank": dynamic_pagerank,
+    "resistances": resistances,
     "kernels": kernels,
     "learners": learners,
     "certificates": certificates,
