@@ -32,6 +32,7 @@ __all__ = [
     "MAX_DENSE",
     "MAX_WEIGHT_RATIO",
     "Laplacian",
+    "OutOfPatience",
     "Potentials",
     "blocks_of",
     "connected_part",
@@ -125,6 +126,7 @@ class Laplacian:
     def __init__(self, graph: CSRGraph, n_jobs: int | None = None) -> None:
         self.graph, self._n_jobs = graph, n_jobs
         self.n_steps = 0  # of conjugate gradients, over all sources
+        self.patience: float = np.inf  # steps after which `potentials` raises `OutOfPatience`
 
     def __len__(self) -> int:
         return len(self.graph)
@@ -205,6 +207,7 @@ class Laplacian:
         """Potentials that the sources drive, as good as they can be got if some are not `enough`.
 
         Sources `for_each_node` come block by block, and a dense factor serves all of them.
+        With `patience`, sources that are not `enough` raise.
         """
         direct = self._direct(b) if self.suits_dense(for_each_node=for_each_node) else None
         if direct is not None and enough(direct.energies, direct.gaps).all():
@@ -214,6 +217,8 @@ class Laplacian:
         self.n_steps += found.n_steps * b.shape[1]
         if enough(found.energies, found.gaps).all():
             return found
+        if self.patience < np.inf:
+            raise OutOfPatience
         if len(self) > MAX_DENSE:
             return found
         direct = direct or self._direct(b)
@@ -296,6 +301,10 @@ class Laplacian:
         return Potentials(state.x, energies, gaps, state.scales, 0)
 
 
+class OutOfPatience(Exception):  # noqa: N818  nothing is wrong: another way takes less time
+    """Conjugate gradients have taken as many steps as they may, or do not reach what is enough."""
+
+
 class _Gradients:
     """Conjugate gradients for several sources, with the diagonal of L as preconditioner.
 
@@ -315,6 +324,8 @@ class _Gradients:
         p, q, sums = np.zeros_like(self.b), np.empty_like(self.b), np.empty((self.n_chunks, k))
         betas, active = np.zeros(k), np.ones(k, dtype=bool)
         most = min(MAX_STEPS, FIRST_CHECK + STEPS_PER_NODE * len(self.laplacian))
+        if self.laplacian.patience < np.inf:
+            most = min(most, int(self.laplacian.patience - self.laplacian.n_steps) // k)
         n_steps, next_check = 0, FIRST_CHECK
         energies, gaps = self.bounds()
         stagnation = _Stagnation(gaps)

@@ -18,7 +18,7 @@ from nx_fastonl.graph.convert import as_csr_graph
 from nx_fastonl.graph.csr import CSRGraph
 from nx_fastonl.graph.edgetable import edge_columns
 from nx_fastonl.nxapi.dispatch import dispatchable
-from nx_fastonl.push.elimination import MAX_NODES
+from nx_fastonl.push.elimination import EDGES_PER_ROW_CUBED, LEAST_EDGES, MAX_NODES
 from nx_fastonl.push.laplacian import (
     ENERGY_ROUNDING,
     FEW_ROUNDINGS,
@@ -27,6 +27,7 @@ from nx_fastonl.push.laplacian import (
     Enough,
     Float64s,
     Laplacian,
+    OutOfPatience,
     Potentials,
     blocks_of,
     connected_part,
@@ -54,6 +55,9 @@ EDGES_PER_ROW = 4
 PAIRS_PER_NODE = 2
 # Rounding errors of weights that differ much may leave errors of this many times what is asked for.
 MAX_ERROR_PER_TOL = 1000.0
+# Reducing a network to as many pairs as it has nodes takes so many times longer than to one pair, and to more pairs in
+# proportion.
+REDUCTIONS_PER_NODE = 2.0
 
 
 class Bounded(NamedTuple):
@@ -307,11 +311,17 @@ def _of_pairs(laplacian: Laplacian, pairs: NDArray[np.integer], tol: float) -> B
         return _reduced(laplacian, pairs)
     if _is_out_of_reach(laplacian):
         return _unknown(len(pairs))
-    found = _from_currents(laplacian, pairs, tol)
-    missing = np.flatnonzero(found.errors > tol * found.values)
-    if len(missing) and len(laplacian) <= MAX_NODES:
-        found.values[missing], found.errors[missing] = _reduced(laplacian, pairs[missing])
-    return found
+    n = len(laplacian)
+    if n > MAX_NODES:
+        return _from_currents(laplacian, pairs, tol)
+    edges = LEAST_EDGES + n**3 * EDGES_PER_ROW_CUBED * (1.0 + REDUCTIONS_PER_NODE * len(pairs) / n)
+    laplacian.patience = edges / laplacian.graph.n_entries
+    try:
+        return _from_currents(laplacian, pairs, tol)
+    except OutOfPatience:
+        return _reduced(laplacian, pairs)
+    finally:
+        laplacian.patience = np.inf
 
 
 def _unknown(count: int) -> Bounded:

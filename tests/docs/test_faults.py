@@ -499,6 +499,15 @@ def test_slow_graph():
     assert model.predict_many([1, 298]) == ["a", "b"]
 
 
+@fault("resistances that take many steps on a small graph")
+def test_resistances_on_a_clique_with_a_tail():
+    found, info = fo.effective_resistance(
+        nx.lollipop_graph(200, 200), [(0, v) for v in range(300, 400)], full_output=True
+    )
+    assert found == pytest.approx([v - 199 + 0.01 for v in range(300, 400)], rel=1e-11)
+    assert info.operations < 1e7  # steps alone walk 9e8
+
+
 @fault("mass that hardly settles in single precision")
 def test_slow_in_single_precision():
     with pytest.raises(ValueError, match=r'dtype="float32" needs a smoothness .*: use float64'):

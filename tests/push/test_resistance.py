@@ -18,6 +18,7 @@ from scipy.sparse import coo_array
 
 import nx_fastonl as fo
 from nx_fastonl.push import laplacian, resistance
+from nx_fastonl.push.elimination import EDGES_PER_ROW_CUBED, LEAST_EDGES
 from tests import oracles
 from tests.strategies import nodes_of, small_graphs
 from tests.views import view_of
@@ -199,6 +200,28 @@ class TestWeightsThatDifferMuch:
         with pytest.raises(ValueError, match=message):
             fo.effective_resistance(G, [(0, 2), (3, 4)])
         assert fo.effective_resistance(G, [(3, 4)], weight=None) == pytest.approx([2_000 / 2_001])
+
+
+class TestPatience:
+    """Steps that walk more edges than reducing the network would take are given up."""
+
+    def test_a_clique_with_a_tail(self):
+        G = nx.lollipop_graph(200, 200)
+        draw = random.Random(1)
+        pairs = [draw.sample(range(400), 2) for _ in range(100)]
+        found, info = fo.effective_resistance(G, pairs, full_output=True)
+        for (u, v), value, error in zip(pairs, found, info.errors, strict=True):
+            u, v = sorted((u, v))
+            exact = v - u if u >= 199 else (0.01 if v < 200 else v - 199 + (u < 199) * 0.01)
+            assert abs(value - exact) <= error <= 1e-8 * value
+        n = len(G)
+        assert info.operations <= LEAST_EDGES + n**3 * EDGES_PER_ROW_CUBED * (1 + 2 * len(pairs) / n)
+
+    def test_what_steps_reach_is_not_reduced(self, monkeypatch):
+        monkeypatch.setattr(resistance, "reduced_resistances", None)
+        G = nx.barabasi_albert_graph(500, 3, seed=1)
+        _, info = fo.effective_resistance(G, [(0, v) for v in range(20)], full_output=True)
+        assert info.operations > 0
 
 
 def test_arrays_of_pairs(karate):
