@@ -1,4 +1,4 @@
-"""The component of one node, if it is small: memory and work follow what is found, not the graph."""
+"""All nodes that some nodes lead to, if they are few: memory and work follow what is found, not the graph."""
 
 import numpy as np
 
@@ -21,10 +21,12 @@ cdef bint add(node_t[::1] table, node_t u) noexcept nogil:
     return True
 
 
-cdef Py_ssize_t walk(GraphView view, node_t[::1] table, node_t[::1] found) noexcept nogil:
-    """Follow all edges from the first node; return how many nodes were found, at most as many as there is room for."""
-    cdef Py_ssize_t i = 0, count = 1, e
-    add(table, found[0])
+cdef Py_ssize_t walk(GraphView view, node_t[::1] table, node_t[::1] found, Py_ssize_t count) noexcept nogil:
+    """Follow all edges from the first nodes; return how many nodes were found, at most as many as there is room for."""
+    cdef Py_ssize_t i, e
+    for i in range(count):
+        add(table, found[i])
+    i = 0
     while i < count:
         for e in range(view.starts[found[i]], view.stops[found[i]]):
             if add(table, view.indices[e]):
@@ -36,14 +38,21 @@ cdef Py_ssize_t walk(GraphView view, node_t[::1] table, node_t[::1] found) noexc
     return count
 
 
-def component(GraphView view, node_t u, Py_ssize_t most):
-    """The nodes that can be reached from node u, sorted; None if there are more than `most`."""
-    cdef node_t[::1] found = np.empty(most + 1, dtype=np.int32)
-    cdef node_t[::1] table = np.full(2 << int(most).bit_length(), EMPTY, dtype=np.int32)
-    cdef Py_ssize_t count
-    if not 0 <= u < view.starts.shape[0]:
-        raise IndexError(f"node {u} is not one of {view.starts.shape[0]}")
-    found[0] = u
+def reachable(GraphView view, const node_t[::1] sources, Py_ssize_t most):
+    """The nodes that edges from distinct sources lead to, and these, sorted; None if there are more than `most`.
+
+    In an undirected graph these are the components of the sources.
+    """
+    cdef node_t[::1] found, table
+    cdef Py_ssize_t i, count = sources.shape[0]
+    if count > most:
+        return None
+    found = np.empty(most + 1, dtype=np.int32)
+    table = np.full(2 << int(most).bit_length(), EMPTY, dtype=np.int32)
+    for i in range(count):
+        if not 0 <= sources[i] < view.starts.shape[0]:
+            raise IndexError(f"node {sources[i]} is not one of {view.starts.shape[0]}")
+        found[i] = sources[i]
     with nogil:
-        count = walk(view, table, found)
+        count = walk(view, table, found, count)
     return None if count > most else np.sort(found[:count])

@@ -271,7 +271,7 @@ class GraphKernel:
         """Push from `u`, at least once, for column u of M."""
         neighbours = int(self.graph.neighbor_counts(u))
         epsilon = min(self.push_epsilon(epsilon), 1.0 / max(neighbours, 1))
-        return push_or_solve(self.system, u, epsilon, cancelled)
+        return push_or_solve(self.system, [u], [1.0], epsilon, cancelled=cancelled)
 
     def column(self, u: int, result: PushResult) -> tuple[NDArray[np.int32], NDArray[np.float64]]:
         """Column u of ``M + g`` at the nodes that a push from u pushed."""

@@ -21,8 +21,8 @@ from nx_fastonl.kernels.graph_kernel import SCALING_ROUNDING, GraphKernel
 from nx_fastonl.kernels.table import KernelParameters
 from nx_fastonl.nxapi.dispatch import dispatchable
 from nx_fastonl.push._rows import RowBlock
-from nx_fastonl.push.elimination import LEAST_EDGES
-from nx_fastonl.push.local import SLOW_OMEGA, PushResult, local_push
+from nx_fastonl.push.elimination import Solution
+from nx_fastonl.push.local import UNLIMITED, PushResult, edges_of_column, local_push
 from nx_fastonl.push.rows import PushedRows
 
 if TYPE_CHECKING:
@@ -48,7 +48,6 @@ class KernelRows(PushedRows):
         epsilon: float,
         top_k: int | None,
     ) -> None:
-        self._is_slow = kernel.system.omega > SLOW_OMEGA
         super().__init__(
             graph,
             sources,
@@ -56,11 +55,9 @@ class KernelRows(PushedRows):
             system=kernel.system,
             epsilon=kernel.push_epsilon(epsilon),
             top_k=top_k,
-            max_operations=LEAST_EDGES if self._is_slow else None,
+            max_operations=edges_of_column(kernel.system),
         )
         self.kernel, self.epsilon = kernel, epsilon
-        # Of small components, by their first rows: whether they are solved exactly.
-        self._solved: dict[int, bool] = {}
 
     @property
     def parameters(self) -> dict[str, Any]:
@@ -104,6 +101,8 @@ class KernelRows(PushedRows):
                 # A certificate writes its roundings to where thresholds stand.
                 with self.workspace(plain=with_errors) as work:
                     kernel_rows(self.system.view, kernel.scaling, work, block, rest, plan, kernel.a, certifier)
+            if cancelled[0]:  # an exact solution does not poll
+                raise KeyboardInterrupt
             if block.n_rows < len(sources):
                 self._add_slowly(block, int(sources[block.n_rows]), cancelled, with_errors)
         return Block(*block.arrays())
@@ -126,30 +125,17 @@ class KernelRows(PushedRows):
         block.add(*largest_by_column(columns, values, self.top_k), error)
 
     def _push_or_solve(self, u: int, cancelled: NDArray[np.uint8]) -> PushResult:
-        """A push from u; the exact solution, if u is in a small component whose first node takes long to push from.
-
-        So a row does not depend on which others were computed before it.
-        """
-        if not self._is_slow:
+        """A push from u; the exact solution, if that takes long and few nodes can be reached."""
+        if self.max_operations == UNLIMITED:
             return self._push(u, None, cancelled)
         if self.kernel.g != 0.0:  # otherwise, the compiled loop has pushed as far as this
-            result = self._push(u, LEAST_EDGES, cancelled)
+            result = self._push(u, self.max_operations, cancelled)
             if result.converged:
                 return result
-        elimination = self.system.elimination
-        rows = elimination.component(u)
-        if rows is None or not self._is_solved(rows, cancelled):
+        column = self.system.elimination.column(u)
+        if column is None:
             return self._push(u, None, cancelled)
-        factor = elimination.known(u) or elimination.factorise(rows, self.system.pivots(rows))
-        return self._push(u, None, cancelled) if factor is None else PushResult.exact(factor, u)
-
-    def _is_solved(self, rows: NDArray[np.int32], cancelled: NDArray[np.uint8]) -> bool:
-        """Whether a component is solved exactly: if a push from its first node takes longer."""
-        first = int(rows[0])
-        if first not in self._solved:
-            patience = self.system.elimination.patience(rows)
-            self._solved[first] = not self._push(first, patience, cancelled).converged
-        return self._solved[first]
+        return PushResult.exact(Solution(*column, np.zeros(len(column[0]))))
 
     def _push(self, u: int, max_operations: int | None, cancelled: NDArray[np.uint8]) -> PushResult:
         neighbours = int(self.graph.neighbor_counts(u))

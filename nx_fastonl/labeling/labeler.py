@@ -111,7 +111,8 @@ class OnlineNodeLabeler:
         - ``"fastonl"``: the paper's FastONL on one diffusion for all nodes. Learning spreads a label through the graph
           around it; predicting reads what has arrived. It has the error bound of the next method, and is hundreds of
           times faster
-        - ``"fastonl-fifo"``: as in the paper, a local push for each arriving node
+        - ``"fastonl-fifo"``: as in the paper, a local push for each arriving node; where that takes long among few
+          nodes, the exact column
         - ``"relaxation"``: the same learner on the exact kernel, for up to 20,000 nodes
         - ``"approximate"``: on the kernel's power series, one column at a time
         - ``"perceptron"``: the kernel perceptron of Herbster, Pontil and Wainer for any number of labels, on the

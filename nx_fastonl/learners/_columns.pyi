@@ -1,3 +1,4 @@
+from collections.abc import Callable
 from typing import final
 
 import numpy as np
@@ -20,6 +21,8 @@ class PushEngine(RelaxationEngine):
         work: Workspace,
         epsilon: float,
         a: float,
+        max_edges: int,
+        exact_column: Callable[[int], tuple[NDArray[np.int32], NDArray[np.float64]] | None],
     ) -> None: ...
 
 @final

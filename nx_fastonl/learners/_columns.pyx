@@ -2,7 +2,7 @@
 
 cimport cython
 from libc.math cimport fabs
-from libc.stdint cimport INT64_MAX
+from libc.stdint cimport int64_t
 
 from nx_fastonl._lib.prefetch cimport prefetch
 from nx_fastonl._lib.typedefs cimport node_t
@@ -11,7 +11,7 @@ from nx_fastonl.learners._history cimport LabelHistory
 from nx_fastonl.learners._relaxation cimport (
     Evidence, GradientStore, RelaxationEngine, ScoreBuffers, add_gradient,
 )
-from nx_fastonl.push._push cimport PushState, new_push, push_from
+from nx_fastonl.push._push cimport PushState, new_push, push_or_replace
 from nx_fastonl.push._system cimport SystemView
 from nx_fastonl.push._workspace cimport Workspace
 
@@ -45,27 +45,33 @@ cdef double sum_gradients(
 
 @cython.final
 cdef class PushEngine(RelaxationEngine):
-    """Scores by a push of mass 1 from each node, down to `epsilon` per neighbour; M is `a` times what it gives."""
+    """Scores by a push of mass 1 from each node, down to `epsilon` per neighbour; M is `a` times what it gives.
+
+    Where a push would walk more than `max_edges` edges, ``exact_column(u)`` takes its place, unless that is None.
+    """
 
     cdef SystemView system
     cdef Workspace work
     cdef PushState state
     cdef Scaling scaling
     cdef double a
+    cdef int64_t max_edges
+    cdef object exact_column
 
     def __init__(
         self, LabelHistory history, GradientStore gradients, SystemView system, Scaling scaling, Workspace work,
-        double epsilon, double a,
+        double epsilon, double a, int64_t max_edges, exact_column,
     ):
         super().__init__(history, gradients)
         self.system, self.scaling, self.work, self.a = system, scaling, work, a
         self.state = new_push(epsilon)
+        self.max_edges, self.exact_column = max_edges, exact_column
 
     cdef int read(self, node_t u, Py_ssize_t k) except -1 nogil:
         cdef double s = s_of(self.scaling, u)
         cdef double factor = self.a * s, constant = self.gradients.constant, diagonal, magnitude, shift
         cdef Py_ssize_t j
-        push_from(self.system, self.work, &self.state, u, False, INT64_MAX)
+        push_or_replace(self.system, self.work, &self.state, u, self.max_edges, self.exact_column)
         diagonal = factor * s * self.work.estimate[u] + constant
         magnitude = factor * sum_gradients(self.gradients, self.work, self.buffers, k)
         for j in range(k):

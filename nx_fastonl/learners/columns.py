@@ -220,7 +220,7 @@ class ColumnLearner(RelaxationLearner):
 
 
 class PushColumns:
-    """Columns by the paper's FIFOPush, the kernel's constant left out."""
+    """Columns by the paper's FIFOPush, or exact where that takes long: see `fifo_column`. The constant is left out."""
 
     scaled = True
 

@@ -23,7 +23,7 @@ from nx_fastonl.learners.proof import prove
 from nx_fastonl.learners.relaxation import Evidence, RelaxationLearner
 from nx_fastonl.learners.tuning import Tuning
 from nx_fastonl.push._workspace import Workspace
-from nx_fastonl.push.local import diagonal_entries
+from nx_fastonl.push.local import diagonal_entries, edges_of_column
 
 __all__ = ["FastONL", "FifoFastONL"]
 
@@ -284,6 +284,8 @@ class FifoFastONL(ColumnLearner):
                     workspace,
                     push_epsilon,
                     kernel.a,
+                    edges_of_column(kernel.system),
+                    kernel.system.elimination.column,
                 )
                 _stream.run(engine, rows, labels, draws, predicted)
             self._workspace = own

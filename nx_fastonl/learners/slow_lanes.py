@@ -6,13 +6,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from nx_fastonl.learners._diffusion import DiffusionStore
-from nx_fastonl.push.elimination import Factor
+from nx_fastonl.push.elimination import MAX_STEPS, Inverse
 from nx_fastonl.push.system import LinearSystem
 
 __all__ = ["SlowLanes"]
-
-# A solution is off by rounding. Solving for what is left makes it smaller, as long as there are digits.
-MAX_STEPS = 8
 
 
 class SlowLanes:
@@ -33,33 +30,25 @@ class SlowLanes:
         `active` are the nodes that are still to be pushed, `walked` is the number of edges that were walked so far. 0
         is returned where nothing is left to push.
         """
+        elimination = self._system.elimination
         while len(active):
-            factor = self._factor(int(active[0]), walked)
-            if factor is None:
+            first = active[:1]
+            cost = elimination.cost(first)
+            inverse = None if cost is None or cost > walked else elimination.inverse(first)
+            if inverse is None:
                 return walked  # twice as much, then ask again
-            self._solve(store, factor, label, theta)
-            active = np.setdiff1d(active, factor.rows)
+            self._solve(store, inverse, label, theta)
+            active = np.setdiff1d(active, inverse.rows)
         return 0
 
-    def _factor(self, u: int, walked: int) -> Factor | None:
-        """The factor of the component of node u, if it is known, or computed faster than pushes have been so far."""
-        elimination = self._system.elimination
-        factor = elimination.known(u)
-        if factor is not None and np.array_equal(factor.pivots, self._system.pivots(factor.rows)):
-            return factor
-        rows = elimination.component(u)
-        if rows is None or elimination.patience(rows) > walked:
-            return None
-        return elimination.factorise(rows, self._system.pivots(rows))
-
-    def _solve(self, store: DiffusionStore, factor: Factor, label: int, theta: float) -> None:
+    def _solve(self, store: DiffusionStore, inverse: Inverse, label: int, theta: float) -> None:
         """Settle a lane in one component, as far as rounding allows."""
         block, lane = divmod(label, store.width)
         worst = np.inf
         for _ in range(MAX_STEPS):
-            slots = store.slot_indices[factor.rows, block]
-            corrections = factor.solve(store.residuals[slots, lane].astype(np.float64))
-            before, worst = worst, store.correct(self._system.view, factor.rows, corrections, label, theta)
+            slots = store.slot_indices[inverse.rows, block]
+            corrections = inverse.solve(store.residuals[slots, lane].astype(np.float64))
+            before, worst = worst, store.correct(self._system.view, inverse.rows, corrections, label, theta)
             if worst < 1.0:
                 return
             if worst > 0.5 * before:

@@ -61,6 +61,12 @@ cdef int push_from(
     SystemView system, Workspace work, PushState* state, node_t source, bint at_least_once, int64_t max_edges,
 ) except -1 nogil
 
+cdef int push_queue(SystemView system, Workspace work, PushState* state, int64_t max_edges) except -1 nogil
+
+cdef int push_or_replace(
+    SystemView system, Workspace work, PushState* state, node_t source, int64_t max_edges, exact_column,
+) except -1 nogil
+
 cdef void recompute_residual(
     SystemView system, Workspace work, node_t source, const node_t[::1] nodes, const double[::1] estimate,
     const double[::1] c,

@@ -1,3 +1,4 @@
+from collections.abc import Callable
 from typing import final
 
 import numpy as np
@@ -28,7 +29,12 @@ def push(
     measure: bool,
 ) -> bool: ...
 def column(
-    system: SystemView, work: Workspace, source: int, epsilon: float
+    system: SystemView,
+    work: Workspace,
+    source: int,
+    epsilon: float,
+    max_edges: int,
+    exact_column: Callable[[int], tuple[NDArray[np.int32], NDArray[np.float64]] | None],
 ) -> tuple[NDArray[np.int32], NDArray[np.float64], NDArray[np.float64]]: ...
 def diagonal(
     system: SystemView,

@@ -318,18 +318,23 @@ cdef int push_from(
 
     The node is listed first among the touched.
     """
-    cdef Prefetch ahead = prefetch_of(work)
-    cdef PushState here = state[0]  # in registers, as in push_epoch
-    cdef int64_t edges, before = here.operations + here.pushes
-    here.head = here.tail = 0
+    state.head = state.tail = 0
     work.cells[source].residual = 1.0
-    work.cells[source].threshold = threshold_of(system.stops[source] - system.starts[source], &here)
+    work.cells[source].threshold = threshold_of(system.stops[source] - system.starts[source], state)
     work.touched[0] = source
     work.n_touched = 1
     if at_least_once or 1.0 >= work.cells[source].threshold:
         work.cells[source].threshold = INFINITY
         work.queue[0] = source
-        here.tail = 1
+        state.tail = 1
+    return push_queue(system, work, state, max_edges)
+
+
+cdef int push_queue(SystemView system, Workspace work, PushState* state, int64_t max_edges) except -1 nogil:
+    """Push from the queue, in FIFO order, until it is empty or `max_edges` edges were walked."""
+    cdef Prefetch ahead = prefetch_of(work)
+    cdef PushState here = state[0]  # in registers, as in push_epoch
+    cdef int64_t edges, before = here.operations + here.pushes
     while here.head != here.tail and max_edges > 0:
         edges = min(max_edges, <int64_t> EDGES_PER_POLL)
         max_edges -= edges
@@ -339,6 +344,42 @@ cdef int push_from(
             poll_signals()
         before = here.operations + here.pushes
     state[0] = here
+    return 0
+
+
+cdef int push_or_replace(
+    SystemView system, Workspace work, PushState* state, node_t source, int64_t max_edges, exact_column,
+) except -1 nogil:
+    """`push_from`; where more than `max_edges` edges would be walked, ``exact_column(source)`` takes its place.
+
+    That returns the nodes and values of the column, the source first, or None: then the push goes on.
+    """
+    push_from(system, work, state, source, False, max_edges)
+    if state.head != state.tail:
+        with gil:
+            column = exact_column(source)
+            if column is not None:
+                state.head = state.tail
+                nodes, values = column
+                replace_push(system, work, state, nodes, values)
+        push_queue(system, work, state, INT64_MAX)
+    return 0
+
+
+cdef int replace_push(
+    SystemView system, Workspace work, PushState* state, const node_t[::1] nodes, const double[::1] values,
+) except -1:
+    """Put values of nodes in place of what a push has left."""
+    cdef Py_ssize_t i
+    cdef node_t u
+    for i in range(work.n_touched):
+        u = work.touched[i]
+        work.cells[u].threshold = threshold_of(system.stops[u] - system.starts[u], state)  # it may have been queued
+    clear(work)
+    work.n_touched = nodes.shape[0]
+    for i in range(nodes.shape[0]):
+        work.touched[i] = nodes[i]
+        work.estimate[nodes[i]] = values[i]
     return 0
 
 
@@ -451,10 +492,13 @@ def push(
     return converged
 
 
-def column(SystemView system, Workspace work, node_t source, double epsilon):
-    """Push mass 1 from one node, as `push` does in FIFO order but with less set-up; drain the workspace."""
+def column(SystemView system, Workspace work, node_t source, double epsilon, int64_t max_edges, exact_column):
+    """Push mass 1 from one node, as `push` does in FIFO order but with less set-up; drain the workspace.
+
+    Where it would walk more than `max_edges` edges, ``exact_column(source)`` takes its place, unless that is None.
+    """
     cdef PushState state = new_push(epsilon)
-    push_from(system, work, &state, source, False, INT64_MAX)
+    push_or_replace(system, work, &state, source, max_edges, exact_column)
     return work.drain()
 
 

@@ -16,7 +16,7 @@ from nx_fastonl.nxapi.dispatch import dispatchable
 from nx_fastonl.push import _push
 from nx_fastonl.push._sweep import pushed_so_far
 from nx_fastonl.push._workspace import Workspace
-from nx_fastonl.push.local import FIRST_EPSILON_FACTOR, NEVER_CANCELLED, UNLIMITED
+from nx_fastonl.push.local import FIRST_EPSILON_FACTOR, NEVER_CANCELLED, UNLIMITED, edges_of_column, push_or_solve
 from nx_fastonl.push.pagerank import as_weights, scaled_epsilon
 from nx_fastonl.push.sweep import Prefixes, SweepCut, check_undirected, prefixes
 from nx_fastonl.push.system import LinearSystem
@@ -150,7 +150,8 @@ def _best_sweep(
 ) -> tuple[Prefixes, float, int]:
     """The best of the sweeps while epsilon falls, its epsilon, and how many edges were walked."""
     system = LinearSystem(graph, shift=0.0, slope=1.0 / damping)
-    effort = _push.Effort(UNLIMITED, UNLIMITED, NEVER_CANCELLED)
+    effort = _push.Effort(edges_of_column(system), UNLIMITED, NEVER_CANCELLED)
+    operations = 0  # of pushes from the start, where this one would take long
     half = 0.5 * graph.volume
     best: tuple[Prefixes, float] | None = None
     before = 0.0
@@ -158,7 +159,7 @@ def _best_sweep(
         work.start(*seeds)
         for epsilon in epsilons:
             scaled = scaled_epsilon(graph, seeds, epsilon)
-            _push.push(
+            is_settled = _push.push(
                 system.view,
                 work,
                 effort,
@@ -169,7 +170,13 @@ def _best_sweep(
                 measure=False,
             )
             before = scaled
-            rows, scores = pushed_so_far(work)
+            if is_settled:
+                rows, scores = pushed_so_far(work)
+            else:
+                result = push_or_solve(system, *seeds, scaled)
+                is_reached = result.estimate > 0.0
+                rows, scores = result.nodes[is_reached], result.estimate[is_reached]
+                operations += result.operations
             # The pivots are the degrees, times a constant: estimates are in the order of the values per degree.
             scores[graph.degrees[rows] == 0.0] = np.inf
             pushed_seeds = np.flatnonzero(np.isin(rows, seeds[0]))
@@ -180,4 +187,4 @@ def _best_sweep(
                 best = found, epsilon
         work.drain()
     assert best is not None
-    return *best, effort.operations
+    return *best, effort.operations + operations

@@ -4,14 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import partial
 
 import numpy as np
 from numpy.typing import NDArray
 
 from nx_fastonl.push import _push
 from nx_fastonl.push._workspace import Workspace
-from nx_fastonl.push.elimination import LEAST_EDGES, Factor
+from nx_fastonl.push.elimination import LEAST_EDGES, Solution
 from nx_fastonl.push.system import LinearSystem
 
 NEVER_CANCELLED = np.zeros(1, dtype=np.uint8)
@@ -19,8 +18,6 @@ UNLIMITED = np.iinfo(np.int64).max
 
 # An adaptive push begins with its epsilon times this, so that mass gathers before it is pushed on.
 FIRST_EPSILON_FACTOR = 64.0
-# Above this over-relaxation, mass settles so slowly that FIFO order takes longer than an adaptive push.
-SLOW_OMEGA = 1.6
 
 
 @dataclass(frozen=True)
@@ -45,12 +42,10 @@ class PushResult:
         )
 
     @classmethod
-    def exact(
-        cls, factor: Factor, u: int, operations: int = 0, pushes: int = 0, epochs: int = 0, decay: float = 0.0
-    ) -> PushResult:
-        """The exact solution for mass 1 from node u, after this much work. No residual is left beyond rounding."""
-        estimate = factor.column(u)
-        return cls(factor.rows, estimate, np.zeros(len(estimate)), operations, pushes, epochs, decay, converged=True)
+    def exact(cls, found: Solution, walked: PushResult | None = None) -> PushResult:
+        """An exact solution up to rounding, after this push."""
+        operations, pushes, epochs = (0, 0, 0) if walked is None else (walked.operations, walked.pushes, walked.epochs)
+        return cls(*found, operations, pushes, epochs, decay=0.0, converged=True)
 
     @property
     def residual_mass(self) -> float:
@@ -113,34 +108,57 @@ def push_on(
 
 
 def push_or_solve(
-    system: LinearSystem, u: int, epsilon: float, cancelled: NDArray[np.uint8] = NEVER_CANCELLED
+    system: LinearSystem,
+    sources: Sequence[int] | NDArray[np.integer],
+    masses: Sequence[float] | NDArray[np.float64],
+    epsilon: float,
+    *,
+    mass_tolerance: float | None = None,
+    max_operations: int | None = None,
+    cancelled: NDArray[np.uint8] = NEVER_CANCELLED,
 ) -> PushResult:
-    """`local_push` of mass 1 from node u; on a small component the exact solution, where that is cheaper."""
-    push = partial(local_push, system, [u], [1.0], epsilon, cancelled=cancelled)
-    if system.omega <= SLOW_OMEGA:
-        return push()
-    elimination = system.elimination
-    factor = elimination.known(u)
-    result = push(max_operations=0 if factor else LEAST_EDGES)
-    if result.converged:
-        return result
-    if factor is None:
-        rows = elimination.component(u)
-        result = push(max_operations=None if rows is None else elimination.patience(rows))
-        if rows is None or result.converged:
-            return result
-        factor = elimination.factorise(rows, system.pivots(rows))
-        if factor is None:
-            return push()
-    return PushResult.exact(factor, u, result.operations, result.pushes, result.epochs, result.decay)
+    """`local_push`; the exact solution where that is cheaper, because few nodes can be reached from the sources.
+
+    What the exact solution leaves is rounding, which may be more than `mass_tolerance`.
+    """
+
+    def push(budget: int | None) -> PushResult:
+        most = min(UNLIMITED if number is None else number for number in (budget, max_operations))
+        return local_push(
+            system, sources, masses, epsilon, mass_tolerance=mass_tolerance, max_operations=most, cancelled=cancelled
+        )
+
+    if not system.settles_slowly:
+        return push(None)
+    elimination, rows = system.elimination, np.asarray(sources, dtype=np.int32)
+    walked = None
+    if elimination.known(rows) is None:
+        walked = push(LEAST_EDGES)
+        if not walked.converged:
+            walked = push(elimination.cost(rows))
+        if walked.converged or (max_operations is not None and walked.operations >= max_operations):
+            return walked
+    found = elimination.solve(rows, np.asarray(masses, dtype=np.float64))
+    return push(None) if found is None else PushResult.exact(found, walked)
 
 
 def fifo_column(
     system: LinearSystem, u: int, epsilon: float
 ) -> tuple[NDArray[np.int32], NDArray[np.float64], NDArray[np.float64]]:
-    """The nodes, estimate and residual of `local_push` from node u, not adaptive; faster."""
+    """The nodes, estimate and residual of `local_push` from node u, not adaptive; faster. Node u is the first.
+
+    What takes longer than `edges_of_column` is solved exactly where few nodes can be reached.
+    """
     with system.graph.scratch(Workspace) as workspace:
-        return _push.column(system.view, workspace, u, epsilon)
+        return _push.column(system.view, workspace, u, epsilon, edges_of_column(system), system.elimination.column)
+
+
+def edges_of_column(system: LinearSystem) -> int:
+    """How many edges a push for one of many columns may walk before it is solved exactly, if few nodes can be reached.
+
+    Columns share the inverse. It is not counted whether it is there already: no column depends on the others.
+    """
+    return LEAST_EDGES if system.settles_slowly else UNLIMITED
 
 
 def diagonal_entries(
@@ -152,9 +170,9 @@ def diagonal_entries(
     which is not negative where r is not.
     """
     entries, masses = np.empty(len(rows)), np.empty(len(rows))
-    if system.omega > SLOW_OMEGA:
+    if system.settles_slowly:
         for i, u in enumerate(rows.tolist()):
-            result = push_or_solve(system, u, float(epsilons[i]))
+            result = push_or_solve(system, [u], [1.0], float(epsilons[i]))
             z, r = result.estimate, result.residual
             entries[i] = z[result.nodes == u][0] + r @ (z + r / system.pivots(result.nodes))
             masses[i] = r.sum()

@@ -19,6 +19,8 @@ from nx_fastonl.graph.csr import CSRGraph
 from nx_fastonl.nxapi.dispatch import dispatchable
 from nx_fastonl.push._rows import RowBlock, pagerank_rows
 from nx_fastonl.push.candidates import Candidates, checked_candidates
+from nx_fastonl.push.elimination import MAX_NODES
+from nx_fastonl.push.local import UNLIMITED, edges_of_column
 from nx_fastonl.push.pagerank import (
     FIRST_EPSILON,
     L1_ROUNDING,
@@ -59,13 +61,13 @@ class PageRankRows(PushedRows):
         top_k: int | None,
         allowed: Candidates,
     ) -> None:
-        system, mass_tolerance, max_operations = LinearSystem(graph, shift=0.0, slope=1.0 / alpha), None, None
+        system, mass_tolerance = LinearSystem(graph, shift=0.0, slope=1.0 / alpha), None
+        max_operations = edges_of_column(system)
         if tol is not None:
             mass_tolerance = check_tolerance(graph, alpha, tol)
             # Rows that cover the graph are computed by pulling.
-            max_operations = (
-                0 if cover(graph, np.zeros(1, dtype=np.int32)) else edges_before_pulling(system, mass_tolerance)
-            )
+            before = 0 if cover(graph, np.zeros(1, dtype=np.int32)) else edges_before_pulling(system, mass_tolerance)
+            max_operations = min(max_operations, UNLIMITED if before is None else before)
         super().__init__(
             graph,
             sources,
@@ -121,6 +123,8 @@ class PageRankRows(PushedRows):
             rest = sources[block.n_rows :]
             with self.workspace() as work:
                 pagerank_rows(self.system.view, work, block, rest, plan, self.alpha, rounding, counts, tol)
+            if cancelled[0]:  # an exact solution does not poll
+                raise KeyboardInterrupt
             if block.n_rows < len(sources):
                 self._add_whole(block, int(sources[block.n_rows]), cancelled)
         return Block(*block.arrays())
@@ -136,8 +140,22 @@ class PageRankRows(PushedRows):
         return rounding, self.graph._in_counts(slice(None)).astype(np.int32, copy=False)
 
     def _add_whole(self, block: RowBlock, u: int, cancelled: NDArray[np.uint8]) -> None:
-        """Add the next row, which covers the graph."""
-        found = pagerank_vector(self.graph, (np.array([u]), ONE), None, self.alpha, tol=self.tol, cancelled=cancelled)
+        """Add the next row, which covers the graph, or takes long to push. It does not depend on other rows."""
+        if self.system.settles_slowly:
+            # An inverse that rows share is there before it is asked for.
+            n = len(self.graph)
+            sources = range(n) if self.graph.is_directed() and n <= MAX_NODES else [u]
+            self.system.elimination.inverse(np.array(sources, dtype=np.int32))
+        found = pagerank_vector(
+            self.graph,
+            (np.array([u]), ONE),
+            None,
+            self.alpha,
+            self.push_epsilon,
+            tol=self.tol,
+            cancelled=cancelled,
+            system=self.system,
+        )
         kept = self.allowed.allows(found.nodes)
         if self.allowed.exclude_neighbors:
             neighbours = self.graph.indices[self.graph.indptr[u] : self.graph.indptr[u + 1]]

@@ -446,6 +446,7 @@ def pagerank_vector(
     start: NDArray[np.float64] | None = None,
     keep_ties: bool = False,
     n_jobs: int | None = None,
+    system: LinearSystem | None = None,
 ) -> PageRankVector:
     """PageRank of `seeds` where dead ends jump to `jumps`, by default back to the seeds.
 
@@ -456,7 +457,7 @@ def pagerank_vector(
     that jump to q instead give x = Y(p) + kappa Y(q) with kappa = leak(p) / (1 - leak(q)). Residuals rho_p and rho_q
     leave an L1 error of at most |rho_p| + kappa |rho_q|, and 1 + kappa <= 1 / (1 - damping).
     """
-    system = LinearSystem(graph, shift=0.0, slope=1.0 / damping)
+    system = LinearSystem(graph, shift=0.0, slope=1.0 / damping) if system is None else system
     at_hubs = hub_rounding(graph, damping, tol)
     rounding = L1_ROUNDING / (1.0 - damping) + (at_hubs or 0.0)
     mass_tolerance = None

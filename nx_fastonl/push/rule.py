@@ -12,9 +12,9 @@ from nx_fastonl._lib.log import logger
 from nx_fastonl.graph.base import RowGraph
 from nx_fastonl.graph.vectors import dense_vector
 from nx_fastonl.push._substitution import substitute
-from nx_fastonl.push.local import NEVER_CANCELLED, PushResult, local_push
+from nx_fastonl.push.local import NEVER_CANCELLED, PushResult, local_push, push_or_solve
 from nx_fastonl.push.system import LinearSystem
-from nx_fastonl.push.whole import chebyshev_omegas, solve_everywhere
+from nx_fastonl.push.whole import chebyshev_steps, solve_everywhere
 
 # A vector covers the graph if at least this fraction of the nodes are sources, or if a push that has to reach a
 # tolerance has walked this fraction of the edges.
@@ -45,25 +45,34 @@ def push_or_pull(
     n_jobs: int | None = None,
     cancelled: NDArray[np.uint8] = NEVER_CANCELLED,
 ) -> PushResult:
-    """`local_push`; but where a vector has to reach a tolerance, and covers the graph, all rows pull at once.
+    """`push_or_solve`; but where a vector has to reach a tolerance, and covers the graph, all rows pull at once.
 
     With `pull`, the vector counts as one that covers the graph. So it does with `keep_ties`, and nodes that are alike
     then have the same value.
     Pulling begins with the guess, which is over all nodes. Where nothing is pulled, what the guess lacks is pushed.
-    `max_epochs` counts passes of a push, so with it nothing is pulled. If rounding errors keep pulled rows above the
-    tolerance, they are pushed after all, and ties are not kept.
+    `max_epochs` counts passes of a push, so with it nothing is pulled or solved exactly. If rounding errors keep pulled
+    rows above the tolerance, they are pushed after all, and ties are not kept.
     """
     graph = system.graph
 
     def push(rows: NDArray[np.integer], values: NDArray[np.float64], max_operations: int | None = None) -> PushResult:
-        return local_push(
+        if max_epochs is not None:
+            return local_push(
+                system,
+                rows,
+                values,
+                epsilon,
+                mass_tolerance=mass_tolerance,
+                max_epochs=max_epochs,
+                cancelled=cancelled,
+            )
+        return push_or_solve(
             system,
             rows,
             values,
             epsilon,
             mass_tolerance=mass_tolerance,
             max_operations=max_operations,
-            max_epochs=max_epochs,
             cancelled=cancelled,
         )
 
@@ -86,7 +95,7 @@ def push_or_pull(
     found = solve_everywhere(
         system, source, mass_tolerance, guess=guess, keep_ties=keep_ties, n_jobs=n_jobs, cancelled=cancelled
     )
-    if found.mass > mass_tolerance:
+    if found.mass > mass_tolerance and not found.exact:
         logger.info("pushed a vector after all: rounding errors kept pulled rows above the tolerance")
         result = push(sources, masses)
         return replace(result, operations=walked.operations + found.operations + result.operations)
@@ -111,10 +120,8 @@ def cover(graph: RowGraph, sources: NDArray[np.integer]) -> bool:
 
 def edges_before_pulling(system: LinearSystem, mass_tolerance: float) -> int | None:
     """How many edges a push may walk before rows pull; None if they never should."""
-    if not system.graph.is_directed():
-        steps = len(chebyshev_omegas(system.radius, min(mass_tolerance, 1.0)))
-        if steps < MIN_STEPS:
-            return None
+    if not system.graph.is_directed() and chebyshev_steps(system.radius, min(mass_tolerance, 1.0)) < MIN_STEPS:
+        return None
     return int(COVERING_EDGES * system.graph.n_entries)
 
 

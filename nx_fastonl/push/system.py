@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from functools import cached_property
+from functools import cached_property, partial
 from typing import Any
 
 import numpy as np
@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from nx_fastonl.graph.base import RowGraph
 from nx_fastonl.push._system import SystemView
-from nx_fastonl.push.elimination import Elimination
+from nx_fastonl.push.elimination import SLOW_RADIUS, Elimination
 
 # The textbook's over-relaxation suits spectra that are symmetric around zero. Those of real graphs are not, and need
 # more: omega is moved by this fraction of the way to 2. That saved a sixth to a quarter of the sweeps on three graphs,
@@ -48,18 +48,21 @@ class LinearSystem:
 
     @cached_property
     def elimination(self) -> Elimination:
-        """Solves the system exactly on small components."""
-        return Elimination(self.graph)
+        """Solves the system exactly where few nodes can be reached."""
+        # Without a reference to the system, in which it is kept: inverses are large, and cycles stay for long.
+        return Elimination(self.graph, partial(_pivots, self.graph, self.shift, self.slope, self._diagonal))
+
+    @property
+    def settles_slowly(self) -> bool:
+        """Whether mass may settle so slowly that a system of few nodes is better solved exactly."""
+        return self.radius > SLOW_RADIUS
 
     def __reduce__(self) -> tuple[Any, ...]:
         return LinearSystem, (self.graph, self.shift, self.slope, self._diagonal, self._radius)
 
     def pivots(self, rows: NDArray[Any]) -> NDArray[np.float64]:
         """The pivots at these rows, as the compiled loops have them: an empty row gets 1."""
-        diagonal = self.graph.degrees if self._diagonal is None else self._diagonal
-        pivots: NDArray[np.float64] = self.shift + self.slope * diagonal[rows]
-        pivots[pivots == 0.0] = 1.0
-        return pivots
+        return _pivots(self.graph, self.shift, self.slope, self._diagonal, rows)
 
     @property
     def radius(self) -> float:
@@ -80,3 +83,11 @@ class LinearSystem:
             return 1.0  # over-relaxation need not converge on a system that is not symmetric
         textbook = 2.0 / (1.0 + math.sqrt(1.0 - self.radius**2))
         return textbook + BEYOND_TEXTBOOK * (2.0 - textbook)
+
+
+def _pivots(
+    graph: RowGraph, shift: float, slope: float, diagonal: NDArray[np.float64] | None, rows: NDArray[Any]
+) -> NDArray[np.float64]:
+    pivots: NDArray[np.float64] = shift + slope * (graph.degrees if diagonal is None else diagonal)[rows]
+    pivots[pivots == 0.0] = 1.0
+    return pivots

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
+from functools import partial
 from itertools import pairwise
 from typing import Any, NamedTuple, Self
 
@@ -15,6 +16,7 @@ from nx_fastonl._lib.limits import SINGLE_PIVOTS
 from nx_fastonl._lib.threads import usable_cores
 from nx_fastonl.push import _bicgstab, _substitution, _whole
 from nx_fastonl.push._pulled import PulledRows
+from nx_fastonl.push.elimination import MAX_NODES, Inverse
 from nx_fastonl.push.local import NEVER_CANCELLED
 from nx_fastonl.push.system import LinearSystem
 
@@ -38,6 +40,9 @@ FEW_ENTRIES = 12_000
 # With fewer entries each, threads wait for each other longer than they work.
 ENTRIES_PER_THREAD = 250_000
 
+# Over-relaxations of so many steps are computed before they are taken.
+STEPS_AT_ONCE = 4096
+
 TINY = float(np.finfo(float).tiny)
 
 Float32s = NDArray[np.float32]
@@ -47,13 +52,15 @@ Float64s = NDArray[np.float64]
 class WholeSolution(NamedTuple):
     """An estimate over all nodes and its residual, ``H @ estimate + residual == source``.
 
-    The mass is the L1 norm of the residual, the largest one where there are several columns.
+    The mass is the L1 norm of the residual, the largest one where there are several columns. Where `exact` is true,
+    rounding errors are all that is left, even if they exceed the tolerance.
     """
 
     estimate: Float64s
     residual: Float64s
     mass: float
     operations: int
+    exact: bool = False
 
 
 def solve_everywhere(
@@ -89,14 +96,56 @@ def _solve_undirected(
     n_jobs: int | None,
     cancelled: NDArray[np.uint8],
 ) -> WholeSolution:
-    rows = PulledRows(system.view, np.arange(len(source), dtype=np.int32), directed=False)
-    with Threads(rows.ends, n_jobs) as threads:
-        rounds = Rounds(rows, system.radius, threads, np.float64 if keep_ties else np.float32, cancelled)
-        start = None if guess is None else guess[rows.order]
-        z, left, mass = rounds.refine(rounds.chebyshev, source[rows.order], tolerance, start)
+    inverses = _inverses(system, source, tolerance)
+    small = np.sort(np.concatenate([np.empty(0, np.int32), *(inverse.rows for inverse in inverses)]))
+    others = np.setdiff1d(np.arange(len(source), dtype=np.int32), small, assume_unique=True)
     estimate, residual = np.empty_like(source), np.empty_like(source)
-    estimate[rows.order], residual[rows.order] = z, left
-    return WholeSolution(estimate, residual, mass, rounds.n_steps * int(rows.ends[-1]))
+    total, operations, exact = 0.0, 0, len(small) > 0
+    for nodes in (small, others):
+        if len(nodes) == 0:
+            continue
+        rows = PulledRows(system.view, nodes, directed=False)
+        with Threads(rows.ends, n_jobs) as threads:
+            rounds = Rounds(rows, system.radius, threads, np.float64 if keep_ties else np.float32, cancelled)
+            start = None if guess is None else guess[rows.order]
+            solve = partial(_solve_exactly, inverses, np.argsort(rows.order)) if nodes is small else rounds.chebyshev
+            z, left, mass = rounds.refine(solve, source[rows.order], max(tolerance - total, 0.0), start)
+        estimate[rows.order], residual[rows.order] = z, left
+        exact &= nodes is small or mass <= tolerance
+        total += mass
+        operations += rounds.n_steps * int(rows.ends[-1])
+    return WholeSolution(estimate, residual, total, operations, exact)
+
+
+def _inverses(system: LinearSystem, source: Float64s, tolerance: float) -> list[Inverse]:
+    """The inverses on all small components, if computing them is cheaper than the steps of an iteration."""
+    mass = float(np.abs(source).sum(axis=0).max(initial=0.0))
+    if not system.settles_slowly or mass <= tolerance:
+        return []
+    graph, elimination = system.graph.whole(), system.elimination
+    by_component = np.argsort(graph.components, kind="stable").astype(np.int32)
+    components = np.split(by_component, np.cumsum(np.bincount(graph.components))[:-1])
+    small = [rows for rows in components if 1 < len(rows) <= MAX_NODES]
+    walked = chebyshev_steps(system.radius, tolerance / mass) * graph.n_entries
+    if sum(elimination.patience(len(rows)) for rows in small) > walked:
+        return []
+    inverses = (elimination.inverse(rows[:1]) for rows in small)
+    return [inverse for inverse in inverses if inverse is not None]
+
+
+def _solve_exactly(
+    inverses: list[Inverse],
+    by_node: NDArray[np.intp],
+    source: Float64s,
+    factor: float,  # noqa: ARG001  all but rounding errors is settled
+) -> Float64s:
+    """The solution on components with these inverses. `by_node` lists the positions of their nodes in the source."""
+    z = np.empty_like(source)
+    nodes = np.sort(np.concatenate([inverse.rows for inverse in inverses]))
+    for inverse in inverses:
+        at = by_node[np.searchsorted(nodes, inverse.rows)]
+        z[at] = inverse.solve(source[at])
+    return z
 
 
 def _solve_directed(
@@ -111,6 +160,10 @@ def _solve_directed(
     """Only nodes on cycles, or on a way from one cycle to another, need an iteration. For others one push is exact."""
     every_node = np.arange(len(source), dtype=np.int32)
     estimate, residual = np.zeros_like(source), source.copy()
+    known = system.elimination.known(every_node) if system.settles_slowly else None
+    if known is not None:
+        _, estimate, residual = known.solution(source)
+        return WholeSolution(estimate, residual, float(np.abs(residual).sum()), 0, exact=True)
     if guess is not None:
         _substitution.substitute(system.view, every_node, guess, estimate, residual)
     if keep_ties:
@@ -122,22 +175,33 @@ def _solve_directed(
     with Threads(rows.ends, n_jobs) as threads:
         in_sweeps = n_entries < FEW_ENTRIES
         rounds = Rounds(rows, system.radius, threads, np.float64 if in_sweeps else np.float32, cancelled)
+        if system.settles_slowly and 0 < len(core) <= MAX_NODES:
+            rounds.max_steps = system.elimination.patience(len(core)) // max(n_entries, 1)
         solve = rounds.gauss_seidel if in_sweeps else rounds.bicgstab
-        z, _, _ = rounds.refine(solve, residual[rows.order], tolerance, None)
-    _substitution.substitute(system.view, rows.order, z, estimate, residual)
+        z, _, mass = rounds.refine(solve, residual[rows.order], tolerance, None)
+    inverse = system.elimination.invert(core) if mass > tolerance and rounds.max_steps is not None else None
+    if inverse is not None:
+        _substitution.substitute(system.view, core, inverse.solution(residual[core]).estimate, estimate, residual)
+    else:
+        _substitution.substitute(system.view, rows.order, z, estimate, residual)
     _substitution.settle(system.view, downstream, estimate, residual)
     mass = float(np.abs(residual).sum())
-    return WholeSolution(estimate, residual, mass, rounds.n_steps * n_entries + system.graph.n_entries)
+    operations = rounds.n_steps * n_entries + system.graph.n_entries
+    return WholeSolution(estimate, residual, mass, operations, exact=inverse is not None)
 
 
 class Rounds:
-    """What a round is made of. Iterations solve ``H x = b`` until the mass of what is left has fallen by a factor."""
+    """What a round is made of. Iterations solve ``H x = b`` until the mass of what is left has fallen by a factor.
+
+    Sweeps and BiCGSTAB take at most `max_steps` in all, where that is not None.
+    """
 
     def __init__(
         self, rows: PulledRows, radius: float, threads: Threads, precision: type, cancelled: NDArray[np.uint8]
     ) -> None:
         self.rows, self.radius, self.threads, self.cancelled = rows, radius, threads, cancelled
         self.n_steps = 0
+        self.max_steps: int | None = None
         threads.run(rows.fill)
         self.pivots = np.asarray(rows.pivots)
         self.precision = np.float32 if precision == np.float32 and self._fits_single_precision() else np.float64
@@ -182,14 +246,14 @@ class Rounds:
         # How much larger the L1 norm may be than the norm of 1 / pivot, compared to the same for this vector.
         norms = np.sqrt(self.pivots.sum() * (first * source).sum(axis=0))
         spread = max(1.0, float((norms / np.maximum(np.abs(source).sum(axis=0), TINY)).max()))
-        omegas = chebyshev_omegas(self.radius, factor / spread**SPREAD_POWER)
+        count = chebyshev_steps(self.radius, factor / spread**SPREAD_POWER)
         x, previous = (first / scale).astype(self.precision), np.zeros_like(b)
         step = _whole.steps if b.ndim == 1 else _whole.block_steps
-        for batch in [omegas[1:]] if self.threads.n_jobs == 1 else omegas[1:, np.newaxis]:
-            self.threads.run(step, self.rows, b, x, previous, batch, self.cancelled)
-            if len(batch) % 2:
+        for omegas in chebyshev_omegas(self.radius, count, STEPS_AT_ONCE if self.threads.n_jobs == 1 else 1):
+            self.threads.run(step, self.rows, b, x, previous, omegas, self.cancelled)
+            if len(omegas) % 2:
                 x, previous = previous, x
-        self.n_steps += len(omegas) - 1
+        self.n_steps += count - 1
         return scale * x.astype(np.float64)
 
     def gauss_seidel(self, source: Float64s, factor: float) -> Float64s:
@@ -230,21 +294,28 @@ class Rounds:
         return scale, (source / scale).astype(self.precision)
 
     def _jacobi_steps(self, factor: float) -> int:
-        return math.ceil(math.log(factor) / math.log(self.radius)) if self.radius > 0.0 else 1
+        most = math.ceil(math.log(factor) / math.log(self.radius)) if self.radius > 0.0 else 1
+        return most if self.max_steps is None else max(min(most, self.max_steps - self.n_steps), 0)
 
 
-def chebyshev_omegas(radius: float, factor: float) -> Float64s:
-    """The over-relaxations of as many steps as make an error smaller by this factor.
+def chebyshev_steps(radius: float, factor: float) -> int:
+    """The number of steps of Chebyshev's iteration that make an error smaller by this factor.
 
     The eigenvalues of Jacobi's iteration are real and lie between -radius and radius.
     """
     rate = radius / (1.0 + math.sqrt(1.0 - radius**2))
-    count = max(1, math.ceil(math.log(2.0 / factor) / -math.log(rate))) if rate > 0.0 else 1
-    omegas, omega = [1.0], 2.0
-    for _ in range(count - 1):
-        omega = 1.0 / (1.0 - 0.25 * radius**2 * omega)
-        omegas.append(omega)
-    return np.array(omegas)
+    return max(1, math.ceil(math.log(2.0 / max(factor, TINY)) / -math.log(rate))) if rate > 0.0 else 1
+
+
+def chebyshev_omegas(radius: float, count: int, at_once: int) -> Iterator[Float64s]:
+    """The over-relaxations of all steps but the first, which needs none, in batches."""
+    omega = 2.0
+    for first in range(1, count, at_once):
+        batch = np.empty(min(at_once, count - first))
+        for i in range(len(batch)):
+            omega = 1.0 / (1.0 - 0.25 * radius**2 * omega)
+            batch[i] = omega
+        yield batch
 
 
 class Threads:

@@ -499,6 +499,16 @@ def test_slow_graph():
     assert model.predict_many([1, 298]) == ["a", "b"]
 
 
+@fault("a damping close to 1 on a small graph")
+def test_slow_walks():
+    for G in (nx.path_graph(5), nx.cycle_graph(5, create_using=nx.DiGraph)):
+        _, info = fo.personalized_pagerank_local(G, 1 - 1e-8, 0, tol=2.1e-7, full_output=True)
+        assert info.l1_error <= 2.1e-7
+        assert info.operations <= 10**6
+        rows = fo.ppr_matrix(G, alpha=1 - 1e-8, tol=2.1e-7).toarray()
+        assert np.abs(rows - rows[0]).max() <= 1e-7
+
+
 @fault("resistances that take many steps on a small graph")
 def test_resistances_on_a_clique_with_a_tail():
     found, info = fo.effective_resistance(

@@ -11,7 +11,7 @@ import nx_fastonl as fo
 from nx_fastonl.push import _substitution, rule, whole
 from nx_fastonl.push.rule import push_or_pull
 from nx_fastonl.push.system import LinearSystem
-from nx_fastonl.push.whole import chebyshev_omegas, solve_everywhere
+from nx_fastonl.push.whole import chebyshev_steps, solve_everywhere
 from tests import oracles
 from tests.strategies import small_graphs
 
@@ -75,7 +75,7 @@ def test_steps_are_as_many_as_needed(alpha, spread):
     graph = large_graph(3000)
     source = np.full(len(graph), 1 / len(graph)) if spread == "every node" else np.eye(1, len(graph), 7)[0]
     found = solve_everywhere(pagerank_system(graph, alpha), source, 1e-10)
-    few = len(chebyshev_omegas(alpha, 1e-10))
+    few = chebyshev_steps(alpha, 1e-10)
     assert few <= found.operations / len(graph.indices) <= 1.5 * few + 12
 
 
@@ -222,3 +222,32 @@ def test_the_number_of_threads_does_not_change_the_rule(monkeypatch, directed, t
     graph = large_graph(directed=directed)
     one, more = (fo.personalized_pagerank_local(graph, personalization=3, tol=tol, n_jobs=jobs) for jobs in (1, 3))
     assert one == more
+
+
+@pytest.mark.parametrize("k", [None, 3])
+def test_small_components_that_settle_slowly_are_solved_exactly(k):
+    """Each once, and others by steps."""
+    G = nx.disjoint_union_all([nx.path_graph(200), nx.empty_graph(2), nx.cycle_graph(30)])
+    graph = fo.CSRGraph.from_networkx(G)
+    system = LinearSystem(graph, 1e-9, 1.0)
+    source = np.ones(len(graph)) if k is None else np.random.default_rng(0).random((len(graph), k))
+    found = solve_everywhere(system, source, 1e-4)
+    assert found.operations <= 8 * len(graph.indices)
+    assert found.mass <= 1e-4
+    assert_allclose(dense(system) @ found.estimate + found.residual, source, atol=1e-4)
+
+
+def test_a_small_core_that_settles_slowly_is_solved_exactly():
+    """Nodes before it are not."""
+    G = nx.cycle_graph(30, create_using=nx.DiGraph)
+    nx.add_path(G, [*range(100, 3100), 0])
+    graph = fo.CSRGraph.from_networkx(G)
+    system = pagerank_system(graph, 1 - 1e-8)
+    source = np.full(len(graph), 1.0 / len(graph))
+    found = solve_everywhere(system, source, 1e-14)
+    assert found.operations <= 2 * system.elimination.patience(30)
+    assert found.exact
+    residual = source - system.pivots(np.arange(len(graph))) * found.estimate
+    np.add.at(residual, graph.indices, np.repeat(found.estimate, np.diff(graph.indptr)))
+    assert_allclose(residual, found.residual, atol=1e-8)  # estimates of a million round
+    assert found.mass <= 1e-6

@@ -1,13 +1,8 @@
 """Labelers with random options."""
 
-import numpy as np
-
 import nx_fastonl as fo
-from nx_fastonl.kernels.graph_kernel import GraphKernel
 from tests.fuzz import inputs
 from tests.fuzz.entries.kernels import NAMES, parameters
-from tests.fuzz.entries.pushes import SLOW
-from tests.fuzz.verdicts import REFUSALS
 
 METHODS = (
     *("adaptive", "fastonl", "fastonl", "fastonl-fifo", "relaxation", "approximate", "perceptron"),
@@ -23,9 +18,6 @@ def options_of(draw, G, methods=METHODS):
     if not method.startswith("weighted"):
         options["kernel"] = draw.choice(NAMES)
         options |= parameters(draw, G, options["kernel"])
-        if method == "fastonl-fifo" and _is_slow(G, options):
-            options = {"method": method, "seed": options["seed"], "kernel": "normalized-laplacian"}
-            options["smoothness"] = draw.log_uniform(-3, 3)
         if method not in ("adaptive", "perceptron"):
             options["trace"] = draw.choice(["estimate", "paper", "exact", 3.0]) if draw.chance(0.3) else "paper"
     if method.startswith(("adaptive", "fastonl", "perceptron")) and draw.chance(0.5):
@@ -41,17 +33,6 @@ def options_of(draw, G, methods=METHODS):
     if draw.chance(0.15):
         options["predict"] = "sample"
     return options
-
-
-def _is_slow(G, options):
-    """Whether a push in FIFO order, which no budget ends, takes long: c is small beside a degree."""
-    given = {key: value for key, value in options.items() if key not in ("method", "seed", "kernel")}
-    try:
-        graph = fo.CSRGraph.from_networkx(G)
-        c = GraphKernel(graph, options["kernel"], **given).c(np.arange(len(graph)))
-    except (*REFUSALS, RuntimeWarning):  # the labeler will find the same
-        return False
-    return bool((c < SLOW * graph.degrees).any())
 
 
 def labeler(draw, G, methods=METHODS):

@@ -10,9 +10,6 @@ from tests.fuzz import inputs, truth
 from tests.fuzz.truth import ZERO, exactly, number
 from tests.fuzz.verdicts import REFUSALS, check
 
-# With this damping and more, a push is given few passes; it may then fail to converge.
-SLOW_DAMPING = 0.999
-
 
 @exactly
 def pagerank(draw):
@@ -37,13 +34,6 @@ def _seeds(draw, G):
     return draw.some(G) if kind == 3 else _masses(draw, G)
 
 
-def _is_slow(alpha):
-    try:
-        return not float(alpha) < SLOW_DAMPING
-    except (TypeError, ValueError, OverflowError, RuntimeWarning):
-        return True
-
-
 def _local(draw):
     G = inputs.graph(draw, directed=draw.chance(0.4))
     alpha = inputs.parameter(draw, lambda: inputs.fraction(draw))
@@ -56,7 +46,7 @@ def _local(draw):
         options["nstart"] = _masses(draw, G)
     if draw.chance(0.25):
         options["dangling"] = _masses(draw, G)
-    if draw.chance(0.15) or _is_slow(alpha):
+    if draw.chance(0.15):
         options["max_iter"] = inputs.parameter(
             draw, lambda: draw.choice([1000, 1, 10, 100]), (0, -1, "3", 2.0, True, 10**400)
         )
@@ -65,7 +55,7 @@ def _local(draw):
     proves = "top_k" in options and "tol" not in options and draw.chance(0.5)
     if proves:
         del options["epsilon"]
-        options["max_operations"] = inputs.parameter(draw, lambda: draw.choice([10**5, 1, 100, 10**30]))
+        options["max_operations"] = inputs.parameter(draw, lambda: draw.choice([10**5, 1, 100, 10**7]))
     draw.note(G=G, alpha=alpha, personalization=seeds, **options)
     try:
         found, info = fo.personalized_pagerank_local(G, alpha, seeds, full_output=True, **options)
@@ -155,9 +145,7 @@ def _as_masses(graph, seeds):
 
 def _matrix(draw):
     G = inputs.graph(draw, directed=draw.chance(0.4), max_nodes=7)
-    alpha = inputs.parameter(draw, lambda: min(inputs.fraction(draw), SLOW_DAMPING))
-    if _is_slow(alpha):
-        alpha = 0.9
+    alpha = inputs.parameter(draw, lambda: inputs.fraction(draw))
     options = {
         "epsilon": inputs.parameter(draw, lambda: draw.log_uniform(-12, 0)),
         "top_k": draw.choice([None, None, 1, 3, 100]),
@@ -188,7 +176,7 @@ def _matrix(draw):
 
 def _backend(draw):
     G = inputs.graph(draw, directed=draw.chance(0.5))
-    options = {"alpha": inputs.parameter(draw, lambda: min(inputs.fraction(draw), 0.9999))}
+    options = {"alpha": inputs.parameter(draw, lambda: inputs.fraction(draw))}
     for name in ("personalization", "nstart", "dangling"):
         if draw.chance(0.25):
             options[name] = _masses(draw, G)
