@@ -22,7 +22,9 @@ def as_csr_graph(G: Any, weight: str | None = "weight") -> CSRGraph:
     if isinstance(G, ChangingGraph):
         return as_csr_graph(G.freeze(), weight)
     if isinstance(G, LiveGraph):
-        return csr_graph_of(G, weight)
+        graph = csr_graph_of(G, weight)
+        G.warn_of_unused(weight)
+        return graph
     if isinstance(G, nx.Graph):
         return CSRGraph.from_networkx(G, weight)
     from scipy import sparse

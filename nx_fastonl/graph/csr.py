@@ -228,7 +228,10 @@ class CSRGraph(RowGraph):
         """
         if not isinstance(G, nx.Graph):
             raise TypeError(f"expected an nx.Graph, got a {type(G).__module__}.{type(G).__qualname__}")
-        return csr_graph_of(live_graph(G), weight)
+        live = live_graph(G)
+        graph = csr_graph_of(live, weight)
+        live.warn_of_unused(weight)
+        return graph
 
     @classmethod
     def from_scipy(

@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Mapping, Sequence
+from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
+from itertools import islice
 from time import perf_counter
 from typing import Any, NamedTuple, cast
 
 import networkx as nx
 
+from nx_fastonl._lib.checks import perhaps, shortened
 from nx_fastonl._lib.log import elapsed, logger, warn_caller
 from nx_fastonl.graph._dicts import have_weights, some_edges, weights_of
 from nx_fastonl.graph.rows import Rows, first_named, rows_from_adjacency
 
 BACKEND_NAME = "fastonl"
+DEFAULT_WEIGHT = "weight"
 ALL_ATTRIBUTES = (True, True)  # the cache key that NetworkX looks up, whatever attributes a function needs
 # How many weights are compared before a conversion is used again: all of a small graph, some of a larger one. Each
 # takes about 10 nanoseconds.
@@ -49,6 +52,7 @@ class LiveGraph:
         self._is_view = hasattr(G, "_graph")
         self._may_be_one_sided = may_be_one_sided(G)
         self._conversions: dict[str | None, Conversion] = {}
+        self._unused_weights: set[str | None] = set()  # names that no edge had when the graph was converted
 
     def __len__(self) -> int:
         return len(self.attributes)
@@ -97,7 +101,9 @@ class LiveGraph:
                 weight,
             )
         began = perf_counter()
-        made = make(*self._rows(weight), self._directed)
+        nodes, rows = self._rows(weight)
+        (self._unused_weights.add if self._is_unused(weight, rows) else self._unused_weights.discard)(weight)
+        made = make(nodes, rows, self._directed)
         logger.info(
             "converted an nx.Graph with %d nodes, weight=%r, in %s%s",
             len(self),
@@ -108,6 +114,17 @@ class LiveGraph:
         if not self._is_view:
             self._conversions[weight] = self._to_store(made, weight)
         return made
+
+    def warn_of_unused(self, weight: str | None) -> None:
+        """Warn of the name of a weight that no edge had at the last conversion, so that all weights are 1.
+
+        NetworkX's functions do not. The default name is not warned of either: edges need no weights.
+        """
+        if weight in self._unused_weights:
+            edges = islice(self._edges(), MAX_CHECKED_EDGES)
+            names = {name for data in edges for name in data if isinstance(name, str)}
+            hint = perhaps(weight, names) if isinstance(weight, str) else ""
+            warn_caller(f"no edge has the attribute {shortened(weight)}, so all weights are 1{hint}")
 
     def to_networkx(self) -> nx.Graph[Any]:
         """A NetworkX graph of the same kind, with the same nodes, edges and attributes."""
@@ -127,6 +144,20 @@ class LiveGraph:
                 else:
                     G.add_edges_from([(u, v, data)])  # names of attributes need not be texts
         return cast("nx.Graph[Any]", G)
+
+    def _is_unused(self, weight: str | None, rows: Rows) -> bool:
+        """Whether a weight is named, and no edge has it."""
+        if weight is None or weight == DEFAULT_WEIGHT or len(rows.indices) == 0:
+            return False
+        if rows.weights is not None and not self._multigraph:  # parallel edges add up to other weights than 1
+            return False
+        return not any(weight in data for data in self._edges())
+
+    def _edges(self) -> Iterator[Mapping[Any, Any]]:
+        """The attributes of each edge, of an undirected one twice."""
+        for neighbors in self.adjacency.values():
+            for data in neighbors.values():
+                yield from data.values() if self._multigraph else (data,)
 
     def _rows(self, weight: str | None) -> tuple[Sequence[Hashable], Rows]:
         nodes, rows = rows_from_adjacency(self.adjacency, weight, self._multigraph)

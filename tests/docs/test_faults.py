@@ -86,6 +86,12 @@ def test_resistances_of_weights_that_differ_too_much():
         nx.resistance_distance(fo.CSRGraph.from_networkx(G), 0, 5, weight="weight")
 
 
+@fault("a `weight=` that no edge of an `nx.Graph` has")
+def test_unused_weight():
+    with pytest.warns(UserWarning, match="no edge has the attribute 'wieght', .*; perhaps weight was meant"):
+        fo.personalized_pagerank_local(nx.karate_club_graph(), personalization=22, weight="wieght")
+
+
 @fault("a view that shows an edge in one direction only")
 def test_one_sided_view():
     V = nx.subgraph_view(nx.complete_graph(4), filter_edge=lambda u, v: u < v)

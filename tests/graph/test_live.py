@@ -1,5 +1,6 @@
 import gc
 import pickle
+import warnings
 import weakref
 from pathlib import Path
 
@@ -361,3 +362,45 @@ def test_changes_that_fail_half_way():
         G.add_nodes_from(["new", {}])
     assert len(csr_graph_of(live, "weight")) == 11
     assert repr(live) == repr(LiveGraph(G)) == "LiveGraph of 11 nodes"
+
+
+class TestWeightsThatNoEdgeHas:
+    CALLS = (
+        lambda G: fo.personalized_pagerank_local(G, personalization=0, weight="wieght"),
+        lambda G: fo.OnlineNodeLabeler(G, weight="wieght"),
+        lambda G: fo.CSRGraph.from_networkx(G, weight="wieght"),
+        lambda G: fo.DynamicGraph(G, weight="wieght"),
+    )
+
+    @pytest.mark.parametrize("kind", [nx.Graph, nx.DiGraph, nx.MultiGraph])
+    @pytest.mark.parametrize("call", CALLS)
+    def test_are_warned_of(self, call, kind):
+        G = kind(nx.path_graph(3))
+        G.add_edge(0, 1)  # in a multigraph a second one
+        nx.set_edge_attributes(G, 2.0, "weight")
+        message = "no edge has the attribute 'wieght', so all weights are 1; perhaps weight was meant"
+        for _ in range(2):  # the second call uses what the first has kept
+            with pytest.warns(UserWarning, match=message) as found:
+                call(G)
+            assert found[0].filename == __file__
+
+    def test_are_silent_by_default_and_where_weights_are_known(self):
+        G = nx.path_graph(3)
+        G.add_edge(1, 2, km=3)
+        for weight in ("weight", None, "km"):
+            fo.personalized_pagerank_local(G, personalization=0, weight=weight)
+        fo.personalized_pagerank_local(nx.empty_graph(3), personalization=0, weight="km")
+        fo.personalized_pagerank_local(fo.CSRGraph.from_networkx(G), personalization=0, weight="wieght")
+
+    def test_are_silent_in_functions_of_networkx(self):
+        with warnings.catch_warnings():
+            warnings.filterwarnings("ignore", message="Note: conversions to backend graphs")
+            for _ in range(2):
+                nx.pagerank(nx.path_graph(3), weight="wieght", backend="fastonl")
+
+    def test_are_looked_for_anew_when_the_graph_changes(self):
+        G = nx.path_graph(3)
+        with pytest.warns(UserWarning, match="no edge has the attribute 'km'"):
+            fo.CSRGraph.from_networkx(G, weight="km")
+        G.add_edge(0, 2, km=2.0)
+        assert fo.CSRGraph.from_networkx(G, weight="km").weights is not None
