@@ -67,8 +67,9 @@ def tampered_matrices(draw):
             if folder == path:
                 for shard in shards:
                     content = read(shard)
-                    content.details["job"] = fingerprint
-                    mend(shard, content)
+                    if isinstance(content.details, dict):
+                        content.details["job"] = fingerprint
+                        mend(shard, content)
         if draw.chance(0.2):
             first, second, spare = shards[0], draw.choice(shards), path / "spare"
             first.rename(spare)
@@ -368,7 +369,7 @@ def _explore(graph):
         fo.sweep_cut(graph, fo.personalized_pagerank_local(graph, personalization=node))
     graph.components, graph.self_loops, graph.to_scipy().sum()
     undirected = graph.without_arrows()
-    nodes = _nodes(undirected)
+    nodes = [*_nodes(undirected), None, None]
     fo.effective_resistance(undirected, [(nodes[0], nodes[1])])
 
 
