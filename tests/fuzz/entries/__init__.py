@@ -18,6 +18,7 @@ from tests.fuzz.entries.matrices import matrices
 from tests.fuzz.entries.pagerank import pagerank
 from tests.fuzz.entries.pickles import pickles
 from tests.fuzz.entries.pushes import push
+from tests.fuzz.entries.ranges import ranges
 from tests.fuzz.entries.resistances import resistances
 from tests.fuzz.entries.saved import saved
 from tests.fuzz.entries.tampered import tampered_durable, tampered_graphs, tampered_matrices, tampered_models
@@ -44,6 +45,7 @@ ENTRIES = {
     "tampered-models": tampered_models,
     "tampered-matrices": tampered_matrices,
     "tampered-durable": tampered_durable,
+    "ranges": ranges,
     "interrupts": interrupts,
     "injections": injections,
 }
