@@ -269,10 +269,11 @@ def _size_of(graph: CSRGraph | DynamicGraph) -> str:
 
 def replay(arguments: Any) -> None:
     """Apply a file of events to a graph, and write the answers as they come."""
+    from nx_fastonl.cli.graphs import warnings_as_lines
     from nx_fastonl.cli.replays import AnswerWriter, open_replay
 
     writer = AnswerWriter(arguments)
-    with open_replay(arguments) as stream, writer:
+    with open_replay(arguments) as stream, writer, warnings_as_lines():
         start = time.perf_counter()
         for answer in stream:
             writer.write(answer)

@@ -15,7 +15,15 @@ from nx_fastonl.cli.screen import shows_progress, warn
 from nx_fastonl.graph.csr import CSRGraph
 from nx_fastonl.graph.names import IntegerNames
 
-__all__ = ["NamedGraph", "in_options", "in_words_of_options", "is_folder", "open_or_read", "read_edges"]
+__all__ = [
+    "NamedGraph",
+    "in_options",
+    "in_words_of_options",
+    "is_folder",
+    "open_or_read",
+    "read_edges",
+    "warnings_as_lines",
+]
 
 # Integers as Python writes them. "007" and "1_000" stay texts, so that they go out as they came in.
 INTEGER = re.compile(r"0|-?[1-9][0-9]*")
@@ -115,6 +123,15 @@ def in_words_of_options() -> Iterator[None]:
             raise kind(in_options(str(error))) from error
     for warning in found:
         warn(in_options(str(warning.message)))
+
+
+@contextmanager
+def warnings_as_lines() -> Iterator[None]:
+    """Warnings become lines, each at once."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("always", UserWarning)
+        warnings.showwarning = lambda message, *_, **__: warn(in_options(str(message)))
+        yield
 
 
 def in_options(message: str) -> str:

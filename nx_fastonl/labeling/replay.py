@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Hashable, Iterable, Iterator, Sized
+from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence, Sized
 from contextlib import suppress
+from itertools import chain, islice
 from typing import Any, NamedTuple
 
 import networkx as nx
@@ -12,11 +13,12 @@ import numpy as np
 
 from nx_fastonl._lib.checks import check_at_least_zero, shortened
 from nx_fastonl._lib.frames import is_frame
+from nx_fastonl._lib.log import warn_caller
 from nx_fastonl._lib.progress import with_progress
 from nx_fastonl._lib.streams import FileLike
 from nx_fastonl.graph.base import ChangingGraph
 from nx_fastonl.graph.dynamic import DynamicGraph
-from nx_fastonl.graph.names import missing_node
+from nx_fastonl.graph.names import missing_node, of_other_type
 from nx_fastonl.labeling.eventfile import Located, events_of_table, read_events
 from nx_fastonl.labeling.events import Event, event_of
 from nx_fastonl.labeling.labeler import OnlineNodeLabeler
@@ -152,6 +154,7 @@ class Replay:
         self._events = iter(events)
         self._window = window
         self._held = _Edges()
+        self._types: set[type] | None = {type(node) for node in islice(graph, 1)}  # of nodes so far; None once warned
         self._may_expire = False
         self._arrivals: list[Answer] = []
         self._true_probabilities: list[float] = []
@@ -220,6 +223,8 @@ class Replay:
             self._see(event.time)
             return None
         self._add_held()
+        if event.node is not None:
+            self._compare_types([event.node])
         self._see(event.time)
         self._expire()
         try:
@@ -229,8 +234,27 @@ class Replay:
 
     def _add_held(self) -> None:
         if self._held.ends:
+            self._compare_types(list(chain.from_iterable(self._held.ends)))
             self._held.add_to(self.graph)  # if this is interrupted, the next call adds them
             self._held = _Edges()
+
+    def _compare_types(self, nodes: Sequence[Hashable]) -> None:
+        """Warn once of an integer and a text that print the same: JSON tells them apart, and they are two nodes."""
+        if self._types is None:
+            return
+        self._types.update(map(type, nodes))
+        if not self._types >= {int, str}:
+            return
+        plain = [node for node in nodes if type(node) in (int, str)]
+        names = set(plain)
+        for node in plain:
+            if of_other_type(node, names) or of_other_type(node, self.graph):
+                self._types = None
+                warn_caller(
+                    f"the integer {node} and the text {str(node)!r} are two nodes; if one was meant, write all ids as "
+                    "numbers, or all as texts"
+                )
+                return
 
     def _see(self, time: float | None) -> None:
         if time is not None:

@@ -108,6 +108,11 @@ class TestReplay:
         assert "5event" in found.stderr
         assert records(found.stdout) == expected()
 
+    def test_ids_of_two_types_are_warned_of(self, call, tmp_path):
+        (tmp_path / "mixed.jsonl").write_text('{"event": "edge", "u": 1, "v": 2}\n{"event": "node", "node": "1"}\n')
+        found = call("replay", "mixed.jsonl")
+        assert found.stderr.startswith("warning: the integer 1 and the text '1' are two nodes; if one was meant, ")
+
     def test_a_bad_event_ends_it_and_earlier_answers_stand(self, call, tmp_path):
         with (tmp_path / "events.jsonl").open("a") as file:
             file.write('{"event": "question", "node": "nobody"}\n')

@@ -164,6 +164,12 @@ def test_node_of_another_type():
         fo.personalized_pagerank_local(nx.karate_club_graph(), personalization="22")
 
 
+@fault("events in which the same id is a number here and a text there")
+def test_ids_of_two_types():
+    with pytest.warns(UserWarning, match="the integer 1 and the text '1' are two nodes; if one was meant"):
+        fo.replay([("edge", 1, 2), ("edge", "1", "3")]).run()
+
+
 @fault("a keyword that is misspelt")
 def test_misspelt_keyword():
     with pytest.raises(TypeError, match="'topk'; perhaps top_k was meant"):

@@ -1,6 +1,7 @@
 """Events in, answers out: against the same calls made by hand, from Python and from every kind of file."""
 
 import bz2
+import contextlib
 import csv
 import gzip
 import io
@@ -538,3 +539,36 @@ class TestFiles:
         pytest.importorskip("tqdm")
         fo.replay(SIGN_UPS, progress=True).run()
         assert "8/8" in capsys.readouterr().err
+
+
+class TestIdsOfTwoTypes:
+    """JSON tells 1 and "1" apart, and so do graphs; a user who mixes them is told once."""
+
+    MESSAGE = "the integer 1 and the text '1' are two nodes"
+
+    @pytest.mark.parametrize(
+        "lines",
+        [
+            ['{"event": "edge", "u": 1, "v": 2}', '{"event": "edge", "u": "1", "v": "3"}'],
+            ['{"event": "edge", "u": "1", "v": "2"}', '{"event": "question", "node": 1}'],
+            ['{"event": "label", "node": 1, "label": "a"}', '{"event": "arrival", "node": "1", "label": "a"}'],
+            ['{"event": "node", "node": 1}', '{"event": "edge", "u": "a", "v": "1"}'],
+            ['{"event": "edge", "u": 1, "v": "1"}'],
+        ],
+    )
+    def test_are_warned_of_once(self, lines, tmp_path):
+        path = tmp_path / "events.jsonl"
+        path.write_text("\n".join([*lines, *lines]))
+        with pytest.warns(UserWarning, match=self.MESSAGE) as found, contextlib.suppress(nx.NodeNotFound, ValueError):
+            fo.replay(path).run()
+        assert [str(warning.message).partition(";")[0] for warning in found] == [self.MESSAGE]
+
+    def test_are_warned_of_where_the_graph_has_the_other_type(self):
+        graph = fo.DynamicGraph(nx.path_graph(3))
+        with pytest.warns(UserWarning, match=self.MESSAGE):
+            fo.replay([("edge", "1", "2")], graph).run()
+
+    def test_are_silent_where_none_are_written_alike(self):
+        events = [("edge", 1, "ann"), ("edge", "2", 3), ("question", "ann"), ("arrival", "02", "a"), ("edge", True, 4)]
+        fo.replay(events).run()
+        fo.replay([("edge", "1", "2"), ("edge", "2", "3")]).run()
