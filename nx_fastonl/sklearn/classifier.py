@@ -438,10 +438,7 @@ class NodeClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  # s
         X = validate_data(self, X, accept_sparse=FORMATS)
         _check_same_order(index, getattr(self, "feature_names_in_", None))
         if X.shape[0] != X.shape[1]:
-            raise ValueError(
-                f"X must be a square matrix, the adjacency of a graph, got shape {X.shape}; kneighbors_graph makes one "
-                "of features, and to learn from some of the nodes, set y to -1 at the others or cut rows and columns"
-            )
+            raise ValueError(f"X must be a square matrix, the adjacency of a graph, got shape {X.shape}; {_way_out(X)}")
         return _graph_of(_checked_weights(X))
 
     def _rows_of(self, X: Any) -> Rows | None:
@@ -459,6 +456,20 @@ class NodeClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  # s
 
 def _is_graph(X: Any) -> bool:
     return isinstance(X, CSRGraph | ChangingGraph | nx.Graph)
+
+
+def _way_out(X: Any) -> str:
+    """What to do instead of passing a matrix that is not square."""
+    advice = (
+        "kneighbors_graph makes one of features, and to learn from some of the nodes, set y to -1 at the others or cut "
+        "rows and columns"
+    )
+    if X.shape[0] > X.shape[1]:
+        return advice
+    return (
+        f"{advice}. If only rows were cut by cross_val_score or GridSearchCV of a pipeline, its first step has no tag "
+        "pairwise: transform X first, and pass NodeClassifier alone"
+    )
 
 
 def _index_of(values: Any) -> Any:

@@ -27,6 +27,7 @@ from tests.graph import test_hostile_nodes as graph_nodes
 from tests.labeling import test_durable
 from tests.labeling import test_hostile_nodes as learning_nodes
 from tests.seams import learner_of
+from tests.sklearn import test_classifier
 from tests.tampering import tampered
 
 PAGE = Path(__file__).parents[2] / "docs" / "guide" / "faults.md"
@@ -168,6 +169,11 @@ def test_node_of_another_type():
 def test_ids_of_two_types():
     with pytest.warns(UserWarning, match="the integer 1 and the text '1' are two nodes; if one was meant"):
         fo.replay([("edge", 1, 2), ("edge", "1", "3")]).run()
+
+
+@fault("cross-validation of a pipeline that hides from scikit-learn that X is a graph")
+def test_pipeline_of_a_graph():
+    test_classifier.test_a_pipeline_whose_first_step_hides_that_x_is_a_graph()
 
 
 @fault("a keyword that is misspelt")

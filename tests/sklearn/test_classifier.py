@@ -20,7 +20,7 @@ from sklearn.metrics.pairwise import rbf_kernel
 from sklearn.model_selection import GridSearchCV, StratifiedKFold, cross_val_predict, cross_val_score
 from sklearn.neighbors import KNeighborsTransformer
 from sklearn.pipeline import make_pipeline
-from sklearn.preprocessing import FunctionTransformer
+from sklearn.preprocessing import FunctionTransformer, MaxAbsScaler
 
 import nx_fastonl as fo
 from nx_fastonl.sklearn import NodeClassifier
@@ -622,3 +622,16 @@ def test_scores_need_labels_of_one_kind(known, truth):
     classifier = NodeClassifier().fit(PATH, [known[0], None, None, known[1]])
     with pytest.raises(ValueError, match="only one of both are texts"):
         classifier.score(PATH, truth)
+
+
+def test_a_pipeline_whose_first_step_hides_that_x_is_a_graph():
+    G = nx.karate_club_graph()
+    X, y = nx.to_scipy_sparse_array(G), np.array([club == "Officer" for _, club in G.nodes(data="club")], dtype=int)
+    pipeline = make_pipeline(MaxAbsScaler(), NodeClassifier())
+    message = r"only rows were cut.* a pipeline.* first step .*transform X first, and pass NodeClassifier alone"
+    with pytest.raises(ValueError, match=message):
+        cross_val_score(pipeline, X, y, cv=3, error_score="raise")
+    assert cross_val_score(NodeClassifier(), MaxAbsScaler().fit_transform(X), y, cv=3).mean() > 0.8
+    assert cross_val_score(make_pipeline(NodeClassifier()), X, y, cv=3).mean() > 0.8
+    with pytest.raises(ValueError, match=r"got shape \(34, 22\); kneighbors_graph"):
+        NodeClassifier().fit(X[:, :22], y)
