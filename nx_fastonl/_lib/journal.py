@@ -331,7 +331,7 @@ class Journal:
 def _write_new(path: Path, header: bytes) -> None:
     if path.exists():
         raise FileExistsError(errno.EEXIST, "exists already; open it, or name another file")
-    write_file(path, header)
+    write_file(path, header, replace=False)
     sync_folder(path.parent)
 
 

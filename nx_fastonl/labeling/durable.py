@@ -17,6 +17,7 @@ import secrets
 import warnings
 from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from contextlib import AbstractContextManager, suppress
+from functools import partial
 from pathlib import Path
 from types import TracebackType
 from typing import Any, NamedTuple, Self
@@ -387,12 +388,6 @@ class DurableGraph(DynamicGraph):
         if self._is_closed:
             raise ValueError(f"{self.path} is closed; DurableGraph({str(self.path)!r}) opens it again")
 
-    def _check_in_place(self) -> None:
-        """Asked before a file of the folder is replaced or removed by its name."""
-        if not self._log.journal.is_in_place():
-            why = "its folder was moved or removed while the graph was open: close it, open it where the folder is now"
-            raise OSError(errno.ESTALE, why, str(self.path))
-
     def _commit(self, event: GraphEvent) -> None:
         record = write_event(event)
         self._check_open()
@@ -460,7 +455,7 @@ class DurableGraph(DynamicGraph):
             if _holds_graph(self.path, locked=True):  # another process was faster
                 _refuse_to_replace(self.path)
             content.details["token"] = journal.token.decode()
-            write_folder(self.path / SNAPSHOT, KIND, VERSION, content)
+            write_folder(self.path / SNAPSHOT, KIND, VERSION, content, check=partial(_check_in_place, journal))
         except BaseException:
             journal.close()
             raise
@@ -481,13 +476,13 @@ class DurableGraph(DynamicGraph):
 
     def _take_snapshot(self) -> None:
         number, token = self._number + 1, secrets.token_hex(16)
-        content = self._content(number, token)
-        self._check_in_place()
+        content, check = self._content(number, token), partial(_check_in_place, self._log.journal)
+        check()
         _remove_journal(self.path / f"{JOURNAL}{number}")  # an interrupt may have left one that nothing names
         journal = Journal.create(self.path / f"{JOURNAL}{number}", token.encode(), self._sync)
         self._switch = _Switch(number, journal, _size_of(content), self._log.journal)
         try:
-            write_folder(self.path / SNAPSHOT, KIND, VERSION, content, check=self._check_in_place)
+            write_folder(self.path / SNAPSHOT, KIND, VERSION, content, check=check)
         finally:
             self._finish_switch()
 
@@ -495,7 +490,7 @@ class DurableGraph(DynamicGraph):
         """Go on with the journal that the snapshot names, and remove the other. In a forked child, the parent does."""
         if self._switch is None or self._log.journal.is_inherited:
             return
-        self._check_in_place()
+        _check_in_place(self._log.journal)
         number, journal, size, other = self._switch
         if _named_journal(self.path) == number:
             self._log.journal, self._number, self._snapshot_size = journal, number, size
@@ -524,6 +519,7 @@ class DurableGraph(DynamicGraph):
             self._load(journal)
             self._log, self._number = EventLog(journal), number
             self._replay()
+            _check_in_place(journal)
             self._remove_strays(journal)
             remove_strays(self.path / SNAPSHOT)
         except BaseException:
@@ -880,6 +876,13 @@ def _named_journal(path: Path) -> int:
     if type(number) is not int:
         raise DamagedError(path / SNAPSHOT, f"its journal is {shortened(number)}")
     return number
+
+
+def _check_in_place(journal: Journal) -> None:
+    """Asked before a file of the journal's folder is replaced or removed by its name."""
+    if not journal.is_in_place():
+        why = "its folder was moved or removed while the graph was open: close it, open it where the folder is now"
+        raise OSError(errno.ESTALE, why, str(journal.path.parent))
 
 
 def _discard(journal: Journal) -> None:

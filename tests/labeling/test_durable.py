@@ -879,6 +879,28 @@ def test_a_folder_that_is_moved_while_a_snapshot_is_taken(path, monkeypatch, own
 
 
 @POSIX
+@pytest.mark.parametrize(
+    ("owner", "step"),
+    [(journals, "write_file"), (durable, "_holds_graph"), (durable, "write_folder"), (folders, "_entry")],
+)
+def test_a_folder_that_is_moved_while_a_graph_is_made(path, monkeypatch, owner, step):
+    original, moved = getattr(owner, step), path.with_name("moved")
+
+    def move(*given, **options):
+        if path.exists() and not moved.exists():
+            path.rename(moved)
+            with fo.DurableGraph(path, sync="never") as other:
+                other.add_edge("of", "other")
+        return original(*given, **options)
+
+    monkeypatch.setattr(owner, step, move)
+    with pytest.raises(OSError, match=r"moved or removed|holds a graph already"):
+        karate(path)
+    with fo.DurableGraph(path) as other:
+        assert list(other.edges()) == [("of", "other")]
+
+
+@POSIX
 @pytest.mark.parametrize("sync", ["always", "never"])
 def test_changes_of_a_graph_whose_folder_was_removed_are_refused(path, monkeypatch, sync):
     monkeypatch.setattr(journals, "BATCH_SECONDS", 0.0)
