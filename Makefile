@@ -66,6 +66,7 @@ bench-large:  ## Build, save, open and label a graph of the size of Wikipedia; S
 fuzz:  ## Run random inputs against exact answers for MINUTES, 10 by default: see tests/fuzz
 	python -m tests.fuzz --minutes $(or $(MINUTES),10) $(ENTRIES)
 
-kills:  ## Kill KILLS processes, 200 by default, that write to one DurableGraph, and as many that write rows; look for what is lost
+kills:  ## Kill KILLS processes, 200 by default, that write graphs and rows; go through POINTS faults, 1,000 by default; look for what is lost
 	python -m tests.labeling.killed_writers "$$(mktemp -d)/graph" $(or $(KILLS),200)
 	python -m tests.batch.killed_jobs "$$(mktemp -d)/rows" $(or $(KILLS),200)
+	python -m tests.crash_points "$$(mktemp -d)" $(or $(POINTS),1000)

@@ -10,6 +10,7 @@ import stat
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from hashlib import sha256
+from io import FileIO
 from pathlib import Path
 
 from nx_fastonl._lib.forks import removed_on_error
@@ -75,11 +76,11 @@ def _write(target: Path, content: bytes, *, replace: bool) -> None:
     # Until it has the permissions of the old file, nobody else may read it. Those of a new file follow the umask.
     permissions = 0o666 if mode is None else 0o600
     # "x": what somebody else has put there, such as a symbolic link, is neither written to nor removed.
-    file = open(temporary, "xb", opener=lambda name, flags: os.open(name, flags, permissions))  # noqa: SIM115
+    opener = lambda name, flags: os.open(name, flags, permissions)  # noqa: E731
+    file = open(temporary, "xb", buffering=0, opener=opener)  # noqa: SIM115
     with removed_on_error(temporary):
         with file:
-            file.write(content)
-            file.flush()
+            write_all(file, content)
             os.fsync(file.fileno())  # otherwise, after a power failure, the new name could belong to an empty file
             written = os.fstat(file.fileno()).st_mtime
         if mode is not None:
@@ -110,6 +111,13 @@ def _remove_abandoned(folder: Path, stem: str, now: float) -> None:
         with suppress(OSError):  # another process may be faster
             if TEMPORARY.fullmatch(path.name) and now - path.lstat().st_mtime > ABANDONED_AFTER:
                 path.unlink()
+
+
+def write_all(file: FileIO, content: bytes | memoryview) -> None:
+    """Write to a file without a buffer. A buffer would be written once more by a child that is forked meanwhile."""
+    rest = memoryview(content)
+    while rest:
+        rest = rest[file.write(rest) :]
 
 
 def sync_folder(folder: Path) -> None:

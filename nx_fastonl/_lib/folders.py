@@ -17,14 +17,15 @@ import secrets
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import ExitStack, contextmanager, suppress
+from io import FileIO
 from pathlib import Path
-from typing import Any, BinaryIO, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from nx_fastonl._lib.checks import shortened
-from nx_fastonl._lib.files import ABANDONED_AFTER, TEMPORARY, errors_name, sync_folder, write_file
+from nx_fastonl._lib.files import ABANDONED_AFTER, TEMPORARY, errors_name, sync_folder, write_all, write_file
 
 __all__ = [
     "Content",
@@ -119,7 +120,7 @@ def write_folder(
                 for name, array in {**content.arrays, **content.derived_arrays}.items():
                     file = folder / f"{name}-{token}.npy"
                     written.append(file)
-                    streams.append(open_files.enter_context(file.open("xb")))
+                    streams.append(open_files.enter_context(file.open("xb", buffering=0)))
                     plain = _plain(array)
                     entries[name] = {"file": file.name, **_entry(plain, _write_array(streams[-1], plain))}
                 for stream in streams:  # after all were written: the system then needs few steps for all of them
@@ -223,16 +224,15 @@ def _digest(value: Any) -> str:
     return hashlib.sha256(json.dumps(value, sort_keys=True).encode()).hexdigest()
 
 
-def _write_array(stream: BinaryIO, array: NDArray[Any]) -> str:
+def _write_array(stream: FileIO, array: NDArray[Any]) -> str:
     """Write a file that ``np.load`` reads; return the SHA-256 of the array's bytes."""
     checksum = hashlib.sha256()
     content = _bytes(array)
-    stream.write(_header(array.dtype, array.shape))
+    write_all(stream, _header(array.dtype, array.shape))
     for start in range(0, len(content), BLOCK):
         block = content[start : start + BLOCK]
         checksum.update(block)
-        stream.write(block)
-    stream.flush()
+        write_all(stream, block)
     return checksum.hexdigest()
 
 

@@ -20,7 +20,6 @@ from __future__ import annotations
 
 import os
 import secrets
-import shutil
 import struct
 from collections.abc import Iterator
 from pathlib import Path
@@ -28,7 +27,7 @@ from typing import BinaryIO, NamedTuple
 from zlib import crc32
 
 from nx_fastonl._lib.checks import shortened
-from nx_fastonl._lib.files import sync_folder
+from nx_fastonl._lib.files import sync_folder, write_all
 from nx_fastonl._lib.forks import removed_on_error
 
 __all__ = [
@@ -145,9 +144,9 @@ def set_aside(path: Path, file: BinaryIO, at: int) -> Path:
     """Copy what follows to a new file beside the journal."""
     aside = path.with_name(f"{path.name}.damaged-{secrets.token_hex(4)}")
     file.seek(at)
-    with removed_on_error(aside), aside.open("xb") as copy:
-        shutil.copyfileobj(file, copy, BLOCK)
-        copy.flush()
+    with removed_on_error(aside), aside.open("xb", buffering=0) as copy:
+        while block := file.read(BLOCK):
+            write_all(copy, block)
         os.fsync(copy.fileno())
     sync_folder(path.parent)
     return aside
