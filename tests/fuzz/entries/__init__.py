@@ -17,6 +17,7 @@ from tests.fuzz.entries.learners import learners
 from tests.fuzz.entries.matrices import matrices
 from tests.fuzz.entries.pagerank import pagerank
 from tests.fuzz.entries.pickles import pickles
+from tests.fuzz.entries.places import forks, moves
 from tests.fuzz.entries.pushes import push
 from tests.fuzz.entries.ranges import ranges
 from tests.fuzz.entries.resistances import resistances
@@ -40,6 +41,8 @@ ENTRIES = {
     "matrices": matrices,
     "journals": journals,
     "durable": durable,
+    "forks": forks,
+    "moves": moves,
     "hostile-nodes": hostile_nodes,
     "tampered-graphs": tampered_graphs,
     "tampered-models": tampered_models,
