@@ -18,7 +18,7 @@ from nx_fastonl.graph.convert import as_csr_graph
 from nx_fastonl.graph.csr import CSRGraph
 from nx_fastonl.graph.edgetable import edge_columns
 from nx_fastonl.nxapi.dispatch import dispatchable
-from nx_fastonl.push.elimination import EDGES_PER_ROW_CUBED, LEAST_EDGES, MAX_NODES
+from nx_fastonl.push.elimination import MAX_NODES, Elimination
 from nx_fastonl.push.laplacian import (
     ENERGY_ROUNDING,
     FEW_ROUNDINGS,
@@ -314,7 +314,7 @@ def _of_pairs(laplacian: Laplacian, pairs: NDArray[np.integer], tol: float) -> B
     n = len(laplacian)
     if n > MAX_NODES:
         return _from_currents(laplacian, pairs, tol)
-    edges = LEAST_EDGES + n**3 * EDGES_PER_ROW_CUBED * (1.0 + REDUCTIONS_PER_NODE * len(pairs) / n)
+    edges = Elimination.patience(n) * (1.0 + REDUCTIONS_PER_NODE * len(pairs) / n)
     laplacian.patience = edges / laplacian.graph.n_entries
     try:
         return _from_currents(laplacian, pairs, tol)
