@@ -33,7 +33,7 @@ METHODS = (
     {"method": "fastonl", "lam": 1e-3},
     {"method": "perceptron"},
     {"method": "perceptron", "dtype": "float32"},
-    {"method": "fastonl-fifo"},  # with a kernel of constant S, its pushes take as long as degrees are large
+    {"method": "fastonl-fifo", "kernel": "laplacian"},
     {"method": "relaxation"},
     {"method": "approximate"},
     {"method": "weighted-majority"},
