@@ -89,8 +89,8 @@ def test_resistances_of_weights_that_differ_too_much():
 
 @fault("a `weight=` that no edge of an `nx.Graph` has")
 def test_unused_weight():
-    with pytest.warns(UserWarning, match="no edge has the attribute 'wieght', .*; perhaps weight was meant"):
-        fo.personalized_pagerank_local(nx.karate_club_graph(), personalization=22, weight="wieght")
+    with pytest.warns(UserWarning, match="no edge has the attribute 'wweight', .*; perhaps weight was meant"):
+        fo.personalized_pagerank_local(nx.karate_club_graph(), personalization=22, weight="wweight")
 
 
 @fault("a view that shows an edge in one direction only")

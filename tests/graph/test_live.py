@@ -366,10 +366,10 @@ def test_changes_that_fail_half_way():
 
 class TestWeightsThatNoEdgeHas:
     CALLS = (
-        lambda G: fo.personalized_pagerank_local(G, personalization=0, weight="wieght"),
-        lambda G: fo.OnlineNodeLabeler(G, weight="wieght"),
-        lambda G: fo.CSRGraph.from_networkx(G, weight="wieght"),
-        lambda G: fo.DynamicGraph(G, weight="wieght"),
+        lambda G: fo.personalized_pagerank_local(G, personalization=0, weight="wweight"),
+        lambda G: fo.OnlineNodeLabeler(G, weight="wweight"),
+        lambda G: fo.CSRGraph.from_networkx(G, weight="wweight"),
+        lambda G: fo.DynamicGraph(G, weight="wweight"),
     )
 
     @pytest.mark.parametrize("kind", [nx.Graph, nx.DiGraph, nx.MultiGraph])
@@ -378,7 +378,7 @@ class TestWeightsThatNoEdgeHas:
         G = kind(nx.path_graph(3))
         G.add_edge(0, 1)  # in a multigraph a second one
         nx.set_edge_attributes(G, 2.0, "weight")
-        message = "no edge has the attribute 'wieght', so all weights are 1; perhaps weight was meant"
+        message = "no edge has the attribute 'wweight', so all weights are 1; perhaps weight was meant"
         for _ in range(2):  # the second call uses what the first has kept
             with pytest.warns(UserWarning, match=message) as found:
                 call(G)
@@ -390,13 +390,13 @@ class TestWeightsThatNoEdgeHas:
         for weight in ("weight", None, "km"):
             fo.personalized_pagerank_local(G, personalization=0, weight=weight)
         fo.personalized_pagerank_local(nx.empty_graph(3), personalization=0, weight="km")
-        fo.personalized_pagerank_local(fo.CSRGraph.from_networkx(G), personalization=0, weight="wieght")
+        fo.personalized_pagerank_local(fo.CSRGraph.from_networkx(G), personalization=0, weight="wweight")
 
     def test_are_silent_in_functions_of_networkx(self):
         with warnings.catch_warnings():
             warnings.filterwarnings("ignore", message="Note: conversions to backend graphs")
             for _ in range(2):
-                nx.pagerank(nx.path_graph(3), weight="wieght", backend="fastonl")
+                nx.pagerank(nx.path_graph(3), weight="wweight", backend="fastonl")
 
     def test_are_looked_for_anew_when_the_graph_changes(self):
         G = nx.path_graph(3)

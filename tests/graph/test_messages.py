@@ -33,7 +33,7 @@ SLIPS = {
         TypeError,
         r"personalized_pagerank_local\(\) got an unexpected keyword argument 'topk'; perhaps top_k was meant",
     ),
-    "a keyword of a matrix": (lambda: fo.ppr_matrix(G, exlude=[3]), TypeError, "perhaps exclude was meant"),
+    "a keyword of a matrix": (lambda: fo.ppr_matrix(G, candidate=[3]), TypeError, "perhaps candidates was meant"),
     "a keyword like no other": (
         lambda: fo.fifo_push(G, 22, qqqq=3),
         TypeError,
