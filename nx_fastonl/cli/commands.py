@@ -220,7 +220,7 @@ def label(arguments: Any) -> None:
             model.fit(labels)
         else:
             model.learn_many(labels)
-        answer = _label_rest(model, source.graph)
+        answer = _label_rest(model)
     graph = source.graph
     report = {"nodes": len(graph), "edges": graph.number_of_edges(), "labels": len(labels), **settings, **answer.report}
     report |= {name: len(nodes) for name, nodes in (("skipped", skipped), ("added", added)) if nodes}
@@ -230,13 +230,12 @@ def label(arguments: Any) -> None:
     deliver(answer._replace(report=report, message=f"{_size_of(graph)}; {answer.message}"), output, "predictions")
 
 
-def _label_rest(model: OnlineNodeLabeler, graph: CSRGraph) -> Answer:
-    labels = model.labels
-    nodes = [node for node in graph if node not in labels]
+def _label_rest(model: OnlineNodeLabeler) -> Answer:
+    nodes, n_known = model.unlabeled_nodes(), model.n_learned
     predicted = model.predict_many(nodes, progress=shows_progress())
     name = "probability" if model.calibrated else "share"
     columns = {"node": nodes, "predicted": predicted, name: _shares(model, nodes, predicted)}
-    message = f"{len(nodes):,} nodes labelled from {len(labels):,} others"
+    message = f"{len(nodes):,} nodes labelled from {n_known:,} others"
     if not nodes:
         message = "every node has a label; --online predicts them one by one"
     return Answer(columns, {"classes": list(model.classes)}, message)

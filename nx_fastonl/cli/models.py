@@ -50,7 +50,7 @@ def new_labels(
     model: OnlineNodeLabeler, labels: dict[Hashable, Hashable], table: LabelTable
 ) -> dict[Hashable, Hashable]:
     """The labels that the model has not learned before. Raises for a node that has another label now."""
-    known = model.labels
+    known = model.labels.copy()
     for node, label in labels.items():
         if node in known and known[node] != label:
             raise TableError(

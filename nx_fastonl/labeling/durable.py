@@ -743,7 +743,7 @@ class _DurableLabeler(OnlineNodeLabeler):
     def _fit(self, pairs: list[tuple[Hashable, Any]], class_prior: Mapping[Hashable, float] | None) -> None:
         with self._graph.reading():  # so that the labels are learned on the graph that they follow in the journal
             fitted = self.clone().fit(pairs, class_prior=class_prior)
-            known, prior = fitted.labels, None
+            known, prior = fitted.labels.copy(), None
             if class_prior is not None:
                 prior = [[to_json(label, "label"), float(share)] for label, share in class_prior.items()]
             record = self._record("fit", list(known), list(known.values()), prior)

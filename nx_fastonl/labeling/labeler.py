@@ -48,6 +48,7 @@ from nx_fastonl.labeling.labels import (
     unknown_nodes,
     with_labels,
 )
+from nx_fastonl.labeling.learned import LearnedLabels
 from nx_fastonl.labeling.sequence import LabelSequence
 from nx_fastonl.labeling.snapshot import SavedLearner, encode_learner, read_model, write_model
 from nx_fastonl.labeling.views import labeler_view
@@ -312,9 +313,50 @@ class OnlineNodeLabeler:
             yield knowledge
 
     @property
-    def labels(self) -> dict[Any, Any]:
-        """The labels learned: ``{node: label}``, in the order in which the nodes were learned."""
-        with self._graph.reading():  # the model need not catch up with the graph, and may be unable to
+    def labels(self) -> LearnedLabels:
+        """The labels learned: ``{node: label}``, in the order in which the nodes were learned.
+
+        A read-only mapping that follows the model: ``node in model.labels``, ``model.labels[node]`` and ``len`` are of
+        now, and take the same time however many labels there are. Iterating goes through a copy, and
+        ``model.labels.copy()`` is a dict.
+        """
+        return LearnedLabels(self)
+
+    def unlabeled_nodes(self) -> list[Any]:
+        """The nodes of the graph whose label was not learned, in the order of the graph.
+
+        Returns
+        -------
+        list of nodes
+
+        See Also
+        --------
+        OnlineNodeLabeler.predict_many : Predict them all.
+
+        Examples
+        --------
+        >>> import networkx as nx
+        >>> import nx_fastonl as fo
+        >>> model = fo.OnlineNodeLabeler(nx.path_graph(5)).fit({0: "a", 3: "b"})
+        >>> model.unlabeled_nodes()
+        [1, 2, 4]
+        """
+        graph = self._graph
+        with graph.reading():
+            known = set(self._knowledge.learned()[0])
+            return [graph.nodes[u] for u in graph.node_rows() if u not in known]
+
+    # The model need not catch up with the graph for these two, and may be unable to.
+
+    def _label_of(self, node: Any) -> Any:
+        with self._graph.reading():
+            knowledge, u = self._knowledge, self._graph._find(node)
+            if u is None:
+                hash(node)  # raises TypeError for what cannot be hashed, as a dict does
+            return knowledge.label_of(u) if u is not None and knowledge.learner.has_learned(u) else None
+
+    def _learned_labels(self) -> dict[Any, Any]:
+        with self._graph.reading():
             rows, labels = self._knowledge.learned()
             return dict(zip(map(self._graph.nodes.__getitem__, rows), labels, strict=True))
 

@@ -232,7 +232,7 @@ class NodeClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  # s
         codes = codes_among(labels[known], given)
         labeler = self._labeler(graph, given) if is_first else self.labeler_
         pairs = _pairs(graph, known, given, codes)
-        before = labeler.labels
+        before = labeler.labels.copy()
         changed = [(node, label) for node, label in pairs if before.get(node, label) != label]
         if changed:  # one call for each: if an interrupt comes between, this classifier keeps its labeler
             labeler = copy.deepcopy(labeler)
@@ -395,7 +395,7 @@ class NodeClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  # s
 
     def _known_and_unknown(self) -> tuple[NDArray[np.intp], NDArray[np.intp], NDArray[np.intp]]:
         """The rows of the nodes whose label was learned, those of the others, and the codes of the labels learned."""
-        learned = self.labeler_.labels
+        learned = self.labeler_.labels.copy()
         known = np.array(self._graph.rows_of(learned), dtype=np.intp)
         is_known = np.zeros(len(self._graph), dtype=bool)
         is_known[known] = True

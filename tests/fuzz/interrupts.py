@@ -93,7 +93,7 @@ def check_interrupted(name, call, model):
     """Compare a labeler with one that was never interrupted, now and after both have learned on."""
     check_whole(model)
     before = {**BEFORE, **dict([FIRST])}
-    labels = model.labels
+    labels = model.labels.copy()
     reached = next((changes for expected, changes in outcomes(call, before) if expected == labels), "none")
     check(reached != "none", "{} left the labels {}", call, labels)
     twin = make(name)

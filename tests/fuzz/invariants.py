@@ -11,7 +11,7 @@ from tests.seams import catch_up, dense, learner_of, store_of
 def check_whole(model):
     """Labels, classes and counts agree, and so do the sources and the diffusion of a labeler that has one."""
     catch_up(model)
-    learner, labels, classes = learner_of(model), model.labels, model.classes
+    learner, labels, classes = learner_of(model), model.labels.copy(), model.classes
     check(model.n_learned == len(labels), "n_learned {} and labels {}", model.n_learned, labels)
     check(len(set(classes)) == len(classes), "classes {}", classes)
     check(set(labels.values()) <= set(classes), "labels {} of classes {}", labels, classes)

@@ -72,7 +72,7 @@ def goes_on(path, graph, model):
     """The parent changes its graph, with a snapshot or without, and everything is there when it is opened again."""
     graph.add_edge("c", "d")
     model.learn_one("c", "green")
-    expected = set(map(frozenset, graph.edges())), model.labels
+    expected = set(map(frozenset, graph.edges())), model.labels.copy()
     graph.close()
     with fo.DurableGraph(path) as again:
         assert (set(map(frozenset, again.edges())), again.labeler("colors").labels) == expected

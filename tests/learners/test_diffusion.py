@@ -378,7 +378,7 @@ def test_fitting_in_any_order_predicts_the_same(karate):
 
 def test_failed_learning_changes_nothing(karate):
     model = fastonl(karate, ["a", "b"]).fit({0: "a"})
-    before = (model.predict_proba_one(5), model.labels, model.classes)
+    before = (model.predict_proba_one(5), model.labels.copy(), model.classes)
     for labels, error, message in [
         ({1: "a", 0: "b"}, ValueError, "node 0 was learned before, as 'a'"),
         ({1: "a", 2: "c"}, ValueError, "label 'c' of node 2 is not one of the classes"),

@@ -89,7 +89,7 @@ def _step(draw, model, known, nodes, steps):
                 "no prefix: {}",
                 learned,
             )
-            known = model.labels
+            known = model.labels.copy()
     elif kind == 12:
         steps.append("pickle")
         state = _state(model)
@@ -145,7 +145,7 @@ def check_predictions(model, G):
     learner = learner_of(model)
     if type(learner).__name__ == "WeightedMajority" and not model._samples:
         W = learner.graph.to_scipy().toarray() if hasattr(learner, "graph") else model._graph.to_scipy().toarray()
-        labels = model.labels
+        labels = model.labels.copy()
         for u, node in enumerate(G):
             votes = dict.fromkeys(classes, 0.0)
             for v, other in enumerate(G):
