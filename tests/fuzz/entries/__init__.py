@@ -7,6 +7,7 @@ crash: errors that the documentation does not name count as such.
 from tests.fuzz.entries.certificates import certificates
 from tests.fuzz.entries.command_line import command_line
 from tests.fuzz.entries.conversion import conversion
+from tests.fuzz.entries.costs import costs
 from tests.fuzz.entries.durable import durable
 from tests.fuzz.entries.dynamic_pagerank import dynamic_pagerank
 from tests.fuzz.entries.edge_files import edge_files
@@ -49,6 +50,7 @@ ENTRIES = {
     "tampered-matrices": tampered_matrices,
     "tampered-durable": tampered_durable,
     "ranges": ranges,
+    "costs": costs,
     "interrupts": interrupts,
     "injections": injections,
 }
