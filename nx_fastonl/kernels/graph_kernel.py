@@ -168,9 +168,9 @@ class GraphKernel:
                 f"must be at least {SMALLEST_C:g} of it: give a larger smoothness, or scale the weights down"
             )
 
-    def check_single_precision(self, rows: Any = slice(None)) -> None:
-        """Raise if 32 bits are too few for the degrees of these rows, or for c beside them."""
-        rows = np.arange(len(self.graph))[rows]
+    def check_single_precision(self, rows: NDArray[np.int32] | None = None) -> None:
+        """Raise if 32 bits are too few for the degrees of these rows, by default all, or for c beside them."""
+        rows = np.arange(len(self.graph), dtype=np.int32) if rows is None else rows
         rows = rows[self.graph.degrees[rows] > 0.0]
         if len(rows) == 0:
             return

@@ -203,7 +203,7 @@ class Diffusion:
             if changes is None or (kernel.follows_n and kernel.n != self.store.n_nodes):
                 kernel.check_single_precision()
             else:
-                kernel.check_single_precision(np.unique(np.concatenate([changes["u"], changes["v"]])))
+                kernel.check_single_precision(np.concatenate([changes["u"], changes["v"]]))
 
     def _changes(self) -> NDArray[Any] | None:
         """What has changed in the graph since this last caught up with it; None if that is not known."""
