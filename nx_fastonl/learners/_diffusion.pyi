@@ -66,7 +66,7 @@ class DiffusionStore:
         changes: NDArray[Any],
         loops: float,
         position: int,
-    ) -> None: ...
+    ) -> bool: ...
     def recompute(
         self,
         system: SystemView,

@@ -54,6 +54,9 @@ cdef enum:
 # Where a degree falls below this fraction of what it was, the residuals of its row are computed anew. Repaired ones would
 # keep rounding errors of the large weight that has left, which are large beside what is left.
 cdef double SMALLEST_FALL = 1.0 / 16.0
+# Where a degree rises by more, the estimates of its node are thrown away: pushes would take nearly all of them away again,
+# and few digits would be left.
+cdef double LARGEST_RISE = 2.0**20
 
 # After this many edges, some 0.3 milliseconds, the owner of the store is asked whether to push on.
 cdef int64_t EDGES_BEFORE_ASKING = 1 << 17
@@ -208,8 +211,11 @@ cdef class DiffusionStore:
         The system is that of the graph as it is now. `unlearned` is the same without absorption, `pivots` are those with
         it, and are empty without. `gradients` are the sources, in units of what `scaling` gives; None if sources do not
         depend on the graph. A self-loop stands `loops` times in W.
+
+        Returns whether estimates were thrown away. Then other nodes than the ends of the changes may be active, too.
         """
         cdef Py_ssize_t i
+        cdef bint threw_away = False
         self.reserve_slots(2 * changes.shape[0] * self.slots.shape[1])
         with nogil:
             for i in range(changes.shape[0]):
@@ -227,6 +233,12 @@ cdef class DiffusionStore:
                     recompute_row(system, self, history, gradients, changes[i].u)
                 if changes[i].v_after < SMALLEST_FALL * changes[i].v_before:
                     recompute_row(system, self, history, gradients, changes[i].v)
+                if rises_much(changes[i].u_before, changes[i].u_after):
+                    throw_away(system, self, history, gradients, changes[i].u)
+                    threw_away = True
+                if rises_much(changes[i].v_before, changes[i].v_after):
+                    throw_away(system, self, history, gradients, changes[i].v)
+                    threw_away = True
                 renew_allowance(system, self, changes[i].u)
                 renew_allowance(system, self, changes[i].v)
             # These round residuals as pushes do, but relative to what a degree was before it fell.
@@ -234,6 +246,7 @@ cdef class DiffusionStore:
             self.position = position
             if gradients is not None:
                 gradients.position = position
+        return threw_away
 
     def recompute(self, SystemView system, LabelHistory history, GradientStore gradients, int64_t position):
         """Compute ``R = B - H Z`` anew, from Z as it is. If this raises, call it again: Z does not change.
@@ -915,12 +928,41 @@ cdef void recompute_row(
     store.mass, store.n_additions = mass, additions  # it was a source before
 
 
+cdef inline bint rises_much(double before, double after) noexcept nogil:
+    return before > 0.0 and after > LARGEST_RISE * before
+
+
+cdef void throw_away(
+    SystemView system, DiffusionStore store, LabelHistory history, GradientStore gradients, node_t u,
+) noexcept nogil:
+    """Z[u] = 0, in all blocks; R of the node and of its neighbours follows."""
+    cdef Py_ssize_t block, e, j
+    cdef int32_t slot
+    for block in range(store.slots.shape[1]):
+        slot = store.slots[u, block].index
+        if slot != 0:
+            for j in range(store.width):
+                set_estimate(store, slot, j, 0.0)
+    recompute_row(system, store, history, gradients, u)
+    for e in range(system.starts[u], system.stops[u]):
+        if system.indices[e] != u:
+            recompute_row(system, store, history, gradients, system.indices[e])
+    store.n_pushes += 1 + system.stops[u] - system.starts[u]
+
+
 cdef inline double estimate_at(DiffusionStore store, int32_t slot, Py_ssize_t j) noexcept nogil:
     return store.estimates32[slot, j] if store.single else store.estimates64[slot, j]
 
 
 cdef inline double residual_at(DiffusionStore store, int32_t slot, Py_ssize_t j) noexcept nogil:
     return store.residuals32[slot, j] if store.single else store.residuals64[slot, j]
+
+
+cdef inline void set_estimate(DiffusionStore store, int32_t slot, Py_ssize_t j, double value) noexcept nogil:
+    if store.single:
+        store.estimates32[slot, j] = <float> value
+    else:
+        store.estimates64[slot, j] = value
 
 
 cdef inline void set_residual(DiffusionStore store, int32_t slot, Py_ssize_t j, double value) noexcept nogil:

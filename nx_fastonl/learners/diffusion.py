@@ -172,7 +172,7 @@ class Diffusion:
         was_settled = not store.unsettled_lanes
         touched = np.unique(np.concatenate([changes["u"], changes["v"]]))
         self._widen_extremes(touched)
-        store.repair(
+        threw_away = store.repair(
             self.system.view,
             kernel.system.view,
             self.pivots,
@@ -184,7 +184,7 @@ class Diffusion:
             graph.loops,
             graph.position,
         )
-        if was_settled:
+        if was_settled and not threw_away:
             with graph.scratch(Workspace) as workspace:
                 store.settle_around(self.system.view, workspace, touched)
         else:

@@ -26,7 +26,7 @@ from tests.fuzz import interrupts
 from tests.graph import test_hostile_nodes as graph_nodes
 from tests.labeling import test_durable
 from tests.labeling import test_hostile_nodes as learning_nodes
-from tests.seams import learner_of
+from tests.seams import dense, learner_of
 from tests.sklearn import test_classifier
 from tests.tampering import tampered
 
@@ -556,6 +556,20 @@ def test_dead_ends_that_appear():
     assert abs(ranks[0] - 1.0) <= ranks.l1_error
     graph.remove_edge(1, 0)
     assert abs(ranks[0] - 1.0) + ranks[1] <= ranks.l1_error < 1e-6
+
+
+@fault("a weight that jumps by many powers of ten under a model")
+def test_a_weight_that_jumps_under_a_model():
+    graph = fo.DynamicGraph()
+    graph.add_weighted_edges_from([("a", "b", 1.0), ("b", "c", 1.0)])
+    model = fo.OnlineNodeLabeler(graph, method="fastonl", kernel="normalized-laplacian")
+    model.learn_many({"a": 0, "c": 1})
+    for weight in (1e50, 1e-50, 1.0):
+        graph.add_edge("a", "b", weight=weight)
+        model.predict_one("b")
+        H, Z, R, B = dense(model)
+        exact = np.linalg.solve(H, B - R)
+        assert np.abs(Z - exact).max() <= 1e-6 * np.abs(exact).max()
 
 
 @fault("a weight that jumps by many powers of ten under a PageRank vector")

@@ -467,6 +467,24 @@ def test_slots_are_added_in_the_middle_of_a_push(dtype):
 # Trouble
 
 
+@pytest.mark.parametrize("method", ["fastonl", "perceptron"])
+@pytest.mark.parametrize("kernel", ["normalized-laplacian", "scaled-laplacian"])
+@pytest.mark.parametrize("n", [1, 2, 5])
+def test_weights_that_jump_leave_digits(method, kernel, n):
+    """Where a degree rises by a large factor, nearly all of an estimate goes, so it is not what a push starts from."""
+    graph = fo.DynamicGraph(nx.cycle_graph(n) if n > 2 else None)
+    graph.add_weighted_edges_from([(0, 1 % n, 1.0)])
+    model = fo.OnlineNodeLabeler(graph, method=method, kernel=kernel)
+    for u in range(n):
+        model.learn_one(u, LABELS[u % 2])
+    for weight in (1e50, 1e-50, 1.0, 1e12, 1e-99, 1e99):
+        graph.add_edge(0, 1 % n, weight=weight)
+        model.predict_one(0)
+        H, Z, R, B = dense(model)
+        Z_exact = np.linalg.solve(H, B - R)
+        assert (np.abs(Z - Z_exact) <= 1e-6 * np.abs(Z_exact).max()).all()
+
+
 def test_an_interrupted_push_is_completed_later():
     """Ctrl-C while learning: the label is learned, and what was not pushed yet is pushed by the next call."""
     program = """
