@@ -138,6 +138,7 @@ class DynamicGraph(ChangingGraph):
         self._frozen: tuple[int, CSRGraph] | None = None
         # The times of edges that have one, by their rows, and a heap of them, which may also have times of the past.
         self._times: dict[tuple[int, int], float] = {}
+        self._n_timed = 0  # how often times were set
         self._by_time: list[tuple[float, int, int]] = []
 
     def __reduce__(self) -> tuple[Any, ...]:
@@ -989,7 +990,7 @@ class DynamicGraph(ChangingGraph):
             if edges.times is not None:
                 self._set_times(sources, targets, edges.times)
         except BaseException:
-            if self._positions() == positions:  # no edge has joined
+            if self._positions() == positions:  # no edge has joined, and no time is set
                 self._nodes.take_back(*before)
             elif edges.times is not None:
                 self._set_times(sources, targets, edges.times)
@@ -1005,8 +1006,8 @@ class DynamicGraph(ChangingGraph):
         return self._new_nodes(distinct[np.argsort(firsts)].tolist())
 
     def _positions(self) -> list[int]:
-        """How many changes of edges there were."""
-        return [rows.position for rows in self._pools()]
+        """How many changes of edges and of times there were, those included that have only begun."""
+        return [*(rows.position for rows in self._pools()), self._n_timed]
 
     def _add_edge(self, u: Hashable, v: Hashable, weight: float | None, time: float | None) -> None:
         i, j = self._nodes.find(u), self._nodes.find(v)
@@ -1099,6 +1100,7 @@ class DynamicGraph(ChangingGraph):
         return (u, v) if self._directed or u <= v else (v, u)
 
     def _set_times(self, sources: NDArray[np.int32], targets: NDArray[np.int32], times: NDArray[np.float64]) -> None:
+        self._n_timed += 1
         for u, v, time in zip(sources.tolist(), targets.tolist(), times.tolist(), strict=True):
             key = self._key(u, v)
             self._times[key] = time

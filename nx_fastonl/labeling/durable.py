@@ -38,7 +38,7 @@ from nx_fastonl.graph.base import RowGraph
 from nx_fastonl.graph.dynamic import DynamicGraph
 from nx_fastonl.graph.dynamic_storage import read_state, write_state
 from nx_fastonl.graph.event_records import GRAPH_EVENTS, read_event, write_event
-from nx_fastonl.graph.events import AddEdge, AddEdges, GraphEvent, RemoveNodes
+from nx_fastonl.graph.events import GraphEvent, RemoveNodes
 from nx_fastonl.labeling.event_log import EventLog, Outcome
 from nx_fastonl.labeling.knowledge import Knowledge
 from nx_fastonl.labeling.labeler import UNRECORDED, LabelEventKind, OnlineNodeLabeler
@@ -395,7 +395,7 @@ class DurableGraph(DynamicGraph):
             before, has_begun = self._measure(), False
 
             def outcome() -> Outcome:
-                if not has_begun or (self._measure() == before and not _sets_times(event)):
+                if not has_begun or self._measure() == before:
                     return "did not happen"
                 self._apply(event)  # to the end; what was done already, it does not change
                 return "happened"
@@ -414,8 +414,8 @@ class DurableGraph(DynamicGraph):
                 model._forget_removed()
 
     def _measure(self) -> tuple[int, ...]:
-        """Numbers that differ after any change of nodes and edges that was not taken back."""
-        return (len(self._nodes), *(rows.pool.position for rows in self._pools()))
+        """Numbers that differ after any change of nodes, edges and times that was not taken back."""
+        return (len(self._nodes), *self._positions())
 
     def _changing(self, record: bytes, outcome: Callable[[], Outcome]) -> AbstractContextManager[None]:
         """Entered right before a change is made."""
@@ -797,13 +797,6 @@ class _DurableLabeler(OnlineNodeLabeler):
             self.fit(pairs, class_prior=known)
         else:
             raise ValueError(f"unknown kind of record {shortened(kind)}")
-
-
-def _sets_times(event: GraphEvent) -> bool:
-    """Whether a change may leave all nodes and weights as they are, and change times."""
-    return (isinstance(event, AddEdge) and event.time is not None) or (
-        isinstance(event, AddEdges) and event.edges.times is not None
-    )
 
 
 def _plain_labeler(state: dict[str, Any]) -> OnlineNodeLabeler:

@@ -76,3 +76,69 @@ def test_labels_are_learned_whole_whenever_a_node_raises(call, make_graph, lasti
 @pytest.mark.parametrize("call", GROWING)
 def test_nodes_that_were_added_leave_again_whenever_a_node_raises(call, lasting):
     _check_all_or_nothing(GROWING[call], fo.DynamicGraph, lasting, "fastonl")
+
+
+class HostileText(str):
+    """A text that raises; a DurableGraph writes it as the text that it is."""
+
+    __slots__ = ("fuse",)
+
+    def __new__(cls, text, fuse):
+        self = super().__new__(cls, text)
+        self.fuse = fuse
+        return self
+
+    def __hash__(self):
+        self.fuse.call()
+        return str.__hash__(self)
+
+    def __eq__(self, other):
+        self.fuse.call()
+        return str.__eq__(self, other)
+
+
+DURABLE = {
+    "add": lambda graph, name: graph.add_edges_from([(name("x"), name("a")), (name("y"), name("x"))], times=[1.0, 2.0]),
+    "remove": lambda graph, name: graph.remove_nodes_from([name("a"), name("late"), name("b")]),
+    "learn": lambda graph, name: graph.labeler("m").learn_many([(name("late"), "red"), (name("a"), "blue")]),
+}
+
+
+@pytest.mark.parametrize("lasting", [pytest.param(False, marks=pytest.mark.slow), True])
+@pytest.mark.parametrize("verb", DURABLE)
+def test_memory_and_disk_agree_whenever_a_node_raises(verb, lasting, tmp_path):
+    fuse = Fuse()
+
+    def name(text):
+        return HostileText(text, fuse)
+
+    def content(graph):
+        nodes, labels = map(str, graph), graph.labeler("m").labels
+        edges = {tuple(sorted(map(str, edge))) for edge in graph.edges()}
+        return list(nodes), edges, {str(node): label for node, label in labels.items()}
+
+    def new_graph(folder):
+        graph = fo.DurableGraph(folder, nx.path_graph(["a", "b", "c"]), sync="never")
+        graph.add_edge(name("late"), name("c"))
+        graph.labeler("m", method="fastonl")
+        return graph
+
+    with new_graph(tmp_path / "0") as graph:
+        before = content(graph)
+        fuse.arm(0)
+        DURABLE[verb](graph, name)
+        n_calls, after = fuse.n_calls, content(graph)
+
+    def attempt(k):
+        with new_graph(tmp_path / str(k)) as graph:
+            fuse.arm(k, lasting=lasting)
+            with contextlib.suppress(Broken):
+                DURABLE[verb](graph, name)
+            fuse.arm(0)
+            found = content(graph)
+        assert found == (before if k <= n_calls else after)
+        with fo.DurableGraph(tmp_path / str(k)) as graph:
+            assert content(graph) == found
+        return k <= n_calls
+
+    assert each_call(attempt) == n_calls + 1
