@@ -19,7 +19,8 @@ class CertifiedLabel:
     label : label
         The best label as far as was read; None while no label is known.
     margin : float
-        How much worse the score of the second best label is; infinite where there is no second.
+        How much worse the score of the second best label is; infinite where there is no second. With
+        ``method="adaptive"``, the middle between the least and the most that it can be.
     error : float
         An upper bound on the difference between `margin` and that of the exact kernel.
     certain : bool

@@ -502,16 +502,19 @@ class AdaptiveLearner(Learner):
                 low[e], middle[e], high[e] = (np.log(mixed_with(frequencies, bound)) for bound in bounds)
         signs = weights >= 0.0
         offsets = self.mixture.label_offsets(k)
-        scores, lowest = weights @ middle + offsets, weights @ np.where(signs[:, None], low, high) + offsets
+        scores = weights @ middle + offsets
+        lowest = weights @ np.where(signs[:, None], low, high) + offsets
         highest = weights @ np.where(signs[:, None], high, low) + offsets
         seen = self.history.label_counts[:k] > 0
         y = int(_relaxation.best(self.history, np.where(seen, -scores, np.inf), 0.0))
         others = seen & (np.arange(k) != y)
         if not others.any():
             return Certificate(y, math.inf, 0.0, certain=True)
-        margin = float((scores[y] - scores[others]).min())
         rounding = FEATURE_ROUNDING * float(np.abs(weights) @ np.abs(features).max(axis=1))
-        error = margin - float((lowest[y] - highest[others]).min()) + rounding
+        least = float((lowest[y] - highest[others]).min()) - rounding
+        most = float((highest[y] - lowest[others]).min()) + rounding
+        margin = max(0.5 * (least + most), 0.0)  # the present one may lie at either end
+        error = max(margin - least, most - margin)
         return Certificate(y, margin, error, bool(error < margin))
 
     def compatibility(self) -> tuple[NDArray[np.float64], NDArray[np.float64]]:

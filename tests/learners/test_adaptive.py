@@ -280,6 +280,19 @@ def test_certain_labels_are_those_of_exact_diffusions(data, G, k):
         assert scores[answer.label] - others.max() == pytest.approx(answer.margin, abs=answer.error + 1e-9)
 
 
+def test_the_error_of_a_margin_holds_where_centred_votes_are_zero():
+    """Of votes that are 0 but for rounding errors, the share of a label may be anything from 0 to 1."""
+    G = nx.Graph()
+    G.add_weighted_edges_from([(0, 1, 2), (0, 2, 1), (0, 3, 1), (0, 4, 3)])
+    labels = {2: 1, 3: 0, 4: 0, 1: 0}
+    model = adaptive(G, classes=range(2), smoothness=0.9).learn_many(labels)
+    scores = np.array(list(model.weights.values())) @ oracles.expert_features(nx.to_numpy_array(G), labels, 0, 2, 0.9)
+    answer = model.certify_one(0)
+    assert answer.label == 0
+    assert answer.certain
+    assert scores[0] - scores[1] == pytest.approx(answer.margin, abs=answer.error)
+
+
 def test_certificates_prove_most_labels(karate):
     model = adaptive(karate).fit({0: "Mr. Hi", 1: "Mr. Hi", 32: "Officer", 33: "Officer"})
     answers = model.certify_many()
