@@ -166,7 +166,10 @@ def test_the_top_k(found, certain, top_k, error, message):
 # Small parts of the campaign
 
 
-@pytest.mark.parametrize("entry", ["hostile-nodes"])
-def test_a_hundred_inputs(entry):
-    for seed in range(100):
+@pytest.mark.parametrize(
+    ("entry", "n"),
+    [("hostile-nodes", 100), ("certificates", 50), ("adaptive-certificates", 20), ("prediction-sets", 20)],
+)
+def test_some_inputs(entry, n):
+    for seed in range(n):
         assert run_one(entry, data_of(seed))[1] is None

@@ -4,7 +4,7 @@ An entry returns whether the input got past validation. It raises `Wrong` for a 
 crash: errors that the documentation does not name count as such.
 """
 
-from tests.fuzz.entries.certificates import certificates
+from tests.fuzz.entries.certificates import adaptive_certificates, certificates
 from tests.fuzz.entries.command_line import command_line
 from tests.fuzz.entries.conversion import conversion
 from tests.fuzz.entries.costs import costs
@@ -19,6 +19,7 @@ from tests.fuzz.entries.matrices import matrices
 from tests.fuzz.entries.pagerank import pagerank
 from tests.fuzz.entries.pickles import pickles
 from tests.fuzz.entries.places import forks, moves
+from tests.fuzz.entries.prediction_sets import prediction_sets
 from tests.fuzz.entries.pushes import push
 from tests.fuzz.entries.ranges import ranges
 from tests.fuzz.entries.resistances import resistances
@@ -35,6 +36,8 @@ ENTRIES = {
     "kernels": kernels,
     "learners": learners,
     "certificates": certificates,
+    "adaptive-certificates": adaptive_certificates,
+    "prediction-sets": prediction_sets,
     "edge-files": edge_files,
     "command-line": command_line,
     "pickles": pickles,
