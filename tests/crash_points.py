@@ -60,7 +60,7 @@ class Fault:
     def _counted(self, name, original):
         def call(*given, **options):
             with_half = name == "write" and (lambda: original(given[0], bytes(given[1])[: len(given[1]) // 2]))
-            if self.reached(with_half) == "short" and name == "write":
+            if self.reached(name, with_half) == "short" and name == "write":
                 given = (given[0], bytes(given[1])[:3])
             return None if "sync" in name else original(*given, **options)  # only a power cut would need to sync
 
@@ -69,10 +69,10 @@ class Fault:
     def _opened(self, original, file, mode="r", *given, **options):
         if set(mode).isdisjoint("wax+"):
             return original(file, mode, *given, **options)
-        self.reached(None)
+        self.reached("open", None)
         return File(original(file, mode, *given, **options), self)
 
-    def reached(self, with_half):
+    def reached(self, name, with_half):
         """Count a call, and let happen what is due. `with_half` does half of a write."""
         if not self.is_on:
             return None
@@ -80,6 +80,8 @@ class Fault:
         self.notes.count(self.n)
         goes_on = self.kind in ("full from then on", "EIO from then on", "short writes")
         if self.n < self.at or (self.n > self.at and not goes_on):
+            return None
+        if self.kind == "full from then on" and name in ("ftruncate", "unlink", "rmdir"):  # they need no room
             return None
         if self.kind == "moved" and not self.path.exists():  # it is moved once it is there
             self.at += 1
@@ -141,7 +143,7 @@ class File:
             self._file.write(bytes(content)[: len(content) // 2])
             self._file.flush()
 
-        self._fault.reached(with_half)
+        self._fault.reached("write", with_half)
         return self._file.write(content)
 
 
