@@ -551,6 +551,7 @@ class DurableGraph(DynamicGraph):
             own = {name.removeprefix(prefix): array for name, array in arrays.items() if name.startswith(prefix)}
             try:
                 name, made_with, settings, tree = saved
+                check_restored(isinstance(name, str) and name not in self._labelers, "labelers")
                 self._labelers[name] = _DurableLabeler._loaded(
                     self, str(name), dict(made_with), settings, SavedLearner(tree, own)
                 )

@@ -161,3 +161,14 @@ def test_labels_of_gradients_that_nobody_learned():
     name, labels = gradients_of(model)[1]
     with pytest.raises(DamagedError, match="its labels and gradients do not fit together"):
         altered(model, name, np.full_like(labels, 3))  # there is room for it, and no such label
+
+
+@pytest.mark.parametrize("name", [12, "first"])
+def test_names_of_labelers_that_are_no_texts_or_not_their_own(tmp_path, name):
+    with fo.DurableGraph(tmp_path / "graph", nx.path_graph(3)) as graph:
+        graph.labeler("first"), graph.labeler("second")
+        graph.snapshot()
+    with tampered(tmp_path / "graph" / "snapshot") as content:
+        content.details["labelers"][1][0] = name
+    with pytest.raises(ValueError, match="a labeler cannot be made again"):
+        fo.DurableGraph(tmp_path / "graph")
