@@ -163,13 +163,19 @@ def rows_in_order(G):
     return [[position[v] for v in G[u]] for u in G]
 
 
-def push_column(W, rows, pivots, thresholds, source):
-    """The FIFO push on arrays: the estimate of column `source` of inv(diag(pivots) - W)."""
-    estimate, residual = np.zeros(len(W)), np.zeros(len(W))
+def push_column(W, rows, pivots, thresholds, source, most_edges=np.inf):
+    """The FIFO push on arrays: the estimate of column `source` of inv(diag(pivots) - W).
+
+    It is the column itself where the push walks more than `most_edges` edges; each push counts as one more.
+    """
+    estimate, residual, edges = np.zeros(len(W)), np.zeros(len(W)), 0
     residual[source] = 1.0
     queue = deque([source] if residual[source] >= thresholds[source] else [])
     while queue:
         u = queue.popleft()
+        edges += 1 + len(rows[u])
+        if edges > most_edges:
+            return np.linalg.inv(np.diag(pivots) - W)[:, source]
         share = residual[u] / pivots[u]
         estimate[u] += share
         residual[u] = 0.0

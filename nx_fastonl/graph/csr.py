@@ -836,7 +836,7 @@ class CSRGraph(RowGraph):
     @cached_property
     def arrows(self) -> Arrows:
         """A directed graph without its arrows, and which way they point."""
-        self.check_saved()
+        self._check_saved()
         began = perf_counter()
         rows, arrows = rows_both_ways(self)
         made = Arrows(CSRGraph._made(rows, self.nodes, directed=False), *arrows)
@@ -901,7 +901,7 @@ class CSRGraph(RowGraph):
         """What is wrong with the rows; opening a saved graph does not look for it."""
         return find_fault(self.indptr, self.indices, self.weights, symmetric=not self._directed)
 
-    def check_saved(self) -> None:
+    def _check_saved(self) -> None:
         """Raise if rows contradict each other, as those of a saved graph may that somebody has altered.
 
         Who changes a graph, or makes W + W^T of it, relies on finding each edge in both rows, once.

@@ -1154,7 +1154,7 @@ def _rows_of(G: Any, directed: bool | None, weight: str | None) -> tuple[Rows, G
         is_directed = directed if directed is not None or G is None else G.is_directed()
         return nothing, GrowingNames(range(0), lambda node: find_in_range(0, node)), bool(is_directed)
     graph = as_csr_graph(G, weight)
-    graph.check_saved()
+    graph._check_saved()
     if directed is False:
         graph = graph.without_arrows()
     rows = Rows(graph.indptr, graph.indices, graph.weights)

@@ -293,11 +293,11 @@ def test_a_journal_stays_as_it_is_if_the_rest_cannot_be_set_aside(path, monkeypa
     damaged = content[: positions[1]] + b"?" + content[positions[1] :]
     path.write_bytes(damaged)
 
-    def copy_half(source, target, _):
-        target.write(source.read(10))
+    def write_half(file, content):
+        file.write(content[:10])
         raise FULL
 
-    monkeypatch.setattr(journalfile.shutil, "copyfileobj", copy_half)
+    monkeypatch.setattr(journalfile, "write_all", write_half)
     with pytest.raises(OSError, match=r"No space left on device.*events"):
         Journal.open(path, recover=True)
     assert path.read_bytes() == damaged

@@ -141,6 +141,7 @@ CALLS = {
 }
 
 
+@pytest.mark.filterwarnings("ignore:.*are two nodes:UserWarning")  # replay says so too
 @pytest.mark.parametrize("name", CALLS)
 def test_errors_name_the_node_that_is_written_alike(name):
     G = nx.path_graph([1, 2, "3", "4"])

@@ -452,7 +452,7 @@ def test_snapshots_that_are_interrupted_between_two_steps(path, monkeypatch, ste
 
 
 def test_a_folder_that_was_not_made_completely_is_made_again(path, monkeypatch):
-    def fail(*_):
+    def fail(*_, **__):
         raise Stop
 
     with monkeypatch.context() as patch:
