@@ -1,4 +1,4 @@
-"""Sums of doubles without rounding: for small differences of large sums."""
+"""Sums of doubles that keep what rounding takes from them: for small differences of large sums."""
 
 cdef enum:
     # Doubles have bits in 2,098 places. No two parts have bits in the same places, so there are never more of them.
@@ -28,6 +28,17 @@ cdef inline void add(ExactSum* total, double term) noexcept nogil:
         term = high
     total.parts[count] = term
     total.n_parts = count + (term != 0.0)
+
+
+cdef inline void add_exactly(double term, double* total, double* lost) noexcept nogil:
+    """Add a term to a total, and what rounding takes from the total to `lost`: Knuth's sum of two numbers.
+
+    A sum of n terms, with what it lost, is off by at most n * n * DBL_EPSILON**2 times the sum of their magnitudes.
+    """
+    cdef double before = total[0], added
+    total[0] = before + term
+    added = total[0] - before
+    lost[0] += (before - (total[0] - added)) + (term - added)
 
 
 cdef inline double rounded(const ExactSum* total) noexcept nogil:

@@ -10,6 +10,7 @@ import numpy as np
 
 from nx_fastonl._lib.arrays import enlarged
 
+from nx_fastonl._lib.exact cimport add_exactly
 from nx_fastonl._lib.prefetch cimport prefetch
 from nx_fastonl._lib.typedefs cimport node_t, offset_t
 from nx_fastonl.graph._arrows cimport IN, OUT
@@ -356,14 +357,9 @@ cdef class RowPool:
             self.sum_degrees()
 
     cdef void add_volume(self, double degree) noexcept nogil:
-        """Add to the sum of the degrees; what the sum is rounded by is summed as well, as Neumaier does."""
-        cdef double total = self._volume + degree
-        if fabs(self._volume) >= fabs(degree):
-            self.volume_rest += (self._volume - total) + degree
-        else:
-            self.volume_rest += (degree - total) + self._volume
-        self._volume = total
-        self.largest_volume = max(self.largest_volume, total)
+        """Add to the sum of the degrees."""
+        add_exactly(degree, &self._volume, &self.volume_rest)
+        self.largest_volume = max(self.largest_volume, self._volume)
 
     cdef void sum_degrees(self) noexcept nogil:
         """Take the sum of the degrees anew, and the largest of them."""

@@ -9,9 +9,10 @@ from libc.math cimport fabs
 
 import numpy as np
 
+from nx_fastonl._lib.exact cimport add_exactly
 from nx_fastonl._lib.signals cimport is_poll_due, poll_signals
 from nx_fastonl._lib.typedefs cimport node_t, offset_t
-from nx_fastonl.push._pulled cimport CHUNK, LANES, PulledRows, add_exactly, pull_lanes
+from nx_fastonl.push._pulled cimport CHUNK, LANES, PulledRows, pull_lanes
 
 cdef enum:
     # Terms that are added one after another, before `add_exactly` adds their sum: equal terms round in one direction,

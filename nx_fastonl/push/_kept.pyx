@@ -7,22 +7,13 @@ from libc.stdint cimport INT64_MAX, int64_t
 
 import numpy as np
 
+from nx_fastonl._lib.exact cimport add_exactly
 from nx_fastonl._lib.signals cimport EDGES_PER_POLL, is_poll_due, poll_signals
 from nx_fastonl._lib.typedefs cimport node_t
 from nx_fastonl.graph._dynamic cimport Change
 from nx_fastonl.push._push cimport PushState, new_push, threshold_of
 from nx_fastonl.push._system cimport SystemView, pivot_of
 from nx_fastonl.push._workspace cimport Workspace, clear
-
-
-cdef inline double add_exactly(double total, double more, double* rest) noexcept nogil:
-    """The sum; what it is rounded by is added to the rest, as Knuth and Neumaier do.
-
-    A sum of n numbers with its rest is off by at most n * n * DBL_EPSILON**2 times the sum of their magnitudes.
-    """
-    cdef double result = total + more, added = result - total
-    rest[0] += (total - (result - added)) + (more - added)
-    return result
 
 
 @cython.final
@@ -160,7 +151,7 @@ cdef class KeptVector:
                 if weighted:
                     degree = 0.0
                     for e in range(system.starts[u], system.stops[u]):
-                        degree = add_exactly(degree, system.weights[e], &rest)
+                        add_exactly(system.weights[e], &degree, &rest)
                     off += fabs(z * ((degree - system.degrees[u]) + rest))
                 for e in range(system.starts[u], system.stops[u]):
                     self.add_term(work, system.indices[e], z * system.weights[e] if weighted else z, rests)
@@ -181,9 +172,9 @@ cdef class KeptVector:
                 if system.stops[u] == system.starts[u]:
                     work.estimate[u] = work.cells[u].residual
                     work.cells[u].residual = 0.0
-                    dead = add_exactly(dead, work.estimate[u], &dead_rest)
+                    add_exactly(work.estimate[u], &dead, &dead_rest)
                 else:
-                    mass = add_exactly(mass, fabs(work.cells[u].residual), &mass_rest)
+                    add_exactly(fabs(work.cells[u].residual), &mass, &mass_rest)
         self.mass, self.dead, self.volume = mass + mass_rest, dead + dead_rest, volume
         # Products with a weight and a pivot, the masses of the sources, sums, and the degrees in the values.
         self.rounding = (
@@ -262,7 +253,7 @@ cdef class KeptVector:
     cdef inline void add_term(self, Workspace work, node_t u, double more, double[::1] rests) noexcept nogil:
         """Add to the residual of node u exactly."""
         self.touch(work, u)
-        work.cells[u].residual = add_exactly(work.cells[u].residual, more, &rests[u])
+        add_exactly(more, &work.cells[u].residual, &rests[u])
 
     cdef void add(self, node_t u, double more) noexcept nogil:
         """Add to the residual of node u, and to the sums. `more` may be rounded four times."""

@@ -3,6 +3,7 @@
 cimport cython
 from cython cimport floating
 
+from nx_fastonl._lib.exact cimport add_exactly
 from nx_fastonl._lib.typedefs cimport node_t, offset_t
 from nx_fastonl.push._system cimport SystemView
 
@@ -49,14 +50,6 @@ cdef inline floating pulled(
         if e < stop:
             even += x[columns[e]]
     return even + odd
-
-
-cdef inline void add_exactly(double term, double* total, double* lost) noexcept nogil:
-    """Add a term to a total, and what rounding takes from the total to `lost`: Knuth's sum of two numbers."""
-    cdef double before = total[0], added
-    total[0] = before + term
-    added = total[0] - before
-    lost[0] += (before - (total[0] - added)) + (term - added)
 
 
 cdef inline double pulled_exactly(

@@ -8,7 +8,7 @@ import numpy as np
 
 from libc.stdint cimport int64_t
 
-from nx_fastonl.push._pulled cimport add_exactly
+from nx_fastonl._lib.exact cimport add_exactly
 
 
 def eliminate(double[:, ::1] W, Py_ssize_t first, Py_ssize_t last, double[:, ::1] fractions):
