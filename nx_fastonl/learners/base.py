@@ -15,7 +15,7 @@ from nx_fastonl.graph.base import RowGraph
 from nx_fastonl.learners._history import LabelHistory
 from nx_fastonl.learners.joining import JoiningNodes
 
-__all__ = ["Answers", "CannotFollowError", "Certificate", "JoiningAnswers", "Learner", "summing_to_one"]
+__all__ = ["Answers", "CannotFollowError", "Certificate", "JoiningAnswers", "LabelKeeper", "Learner", "summing_to_one"]
 
 
 class CannotFollowError(ValueError):
@@ -259,6 +259,29 @@ class Learner(ABC):
     def certify(self, u: int, max_operations: int) -> Certificate | None:  # noqa: ARG002  most learners cannot
         """The label that the exact kernel gives to node u, as far as that can be proved; None if there is no proof."""
         return None
+
+
+class LabelKeeper(Learner):
+    """Learns nothing beyond the labels themselves."""
+
+    def __init__(self, graph: RowGraph, history: LabelHistory) -> None:
+        self._graph, self.history = graph, history
+        self.lock = threading.RLock()
+        self.begin()
+
+    @property
+    def graph(self) -> RowGraph:
+        return self._graph
+
+    def learn(self, u: int, y: int) -> None:
+        self.learn_many(np.array([u], dtype=np.int32), np.array([y], dtype=np.int32))
+
+    def learn_many(self, rows: NDArray[np.int32], labels: NDArray[np.int32]) -> None:
+        self.reserve_labels(int(labels.max(initial=-1)) + 1)
+        self.history.record(rows, labels)
+
+    def forget(self, u: int) -> None:
+        self.history.drop(u)
 
 
 def summing_to_one(shares: NDArray[np.float64]) -> NDArray[np.float64]:

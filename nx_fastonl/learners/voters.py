@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import threading
 from abc import abstractmethod
 from copy import copy
 from typing import Any, ClassVar, cast
@@ -15,7 +14,7 @@ from nx_fastonl.graph.base import RowGraph
 from nx_fastonl.graph.csr import CSRGraph
 from nx_fastonl.learners import _relaxation, _tree
 from nx_fastonl.learners._history import LabelHistory
-from nx_fastonl.learners.base import Learner
+from nx_fastonl.learners.base import LabelKeeper
 
 __all__ = ["WeightedMajority", "WeightedTree"]
 
@@ -23,22 +22,12 @@ __all__ = ["WeightedMajority", "WeightedTree"]
 MAX_STEPS_PER_EDGE = 10_000
 
 
-class _Voter(Learner):
-    """Learns nothing beyond the labels themselves. Subclasses decide who votes."""
+class _Voter(LabelKeeper):
+    """Subclasses decide who votes."""
 
     guesses = False  # whether a node without a vote gets a random label rather than the most frequent one
 
-    parts: ClassVar[dict[str, Any]] = {**Learner.parts, "_graph": RowGraph}
-
-    def __init__(self, graph: RowGraph, history: LabelHistory) -> None:
-        self.history = history
-        self._graph = graph
-        self.lock = threading.RLock()
-        self.begin()
-
-    @property
-    def graph(self) -> RowGraph:
-        return self._graph
+    parts: ClassVar[dict[str, Any]] = {**LabelKeeper.parts, "_graph": RowGraph}
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         self._restore(state)
@@ -47,16 +36,6 @@ class _Voter(Learner):
         other = copy(self)
         _Voter.__init__(other, self._graph, history)
         return other
-
-    def learn(self, u: int, y: int) -> None:
-        self.learn_many(np.array([u], dtype=np.int32), np.array([y], dtype=np.int32))
-
-    def learn_many(self, rows: NDArray[np.int32], labels: NDArray[np.int32]) -> None:
-        self.reserve_labels(int(labels.max(initial=-1)) + 1)
-        self.history.record(rows, labels)
-
-    def forget(self, u: int) -> None:
-        self.history.drop(u)
 
     @abstractmethod
     def votes(self, u: int) -> NDArray[np.float64]:

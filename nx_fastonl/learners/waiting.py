@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import threading
 from collections.abc import Callable
 from typing import Any
 
@@ -12,12 +11,12 @@ from numpy.typing import NDArray
 from nx_fastonl._lib.arrays import check_restored
 from nx_fastonl.graph.base import RowGraph
 from nx_fastonl.learners._history import LabelHistory
-from nx_fastonl.learners.base import CannotFollowError, Learner
+from nx_fastonl.learners.base import CannotFollowError, LabelKeeper, Learner
 
 __all__ = ["WaitingLearner", "checked_history"]
 
 
-class WaitingLearner(Learner):
+class WaitingLearner(LabelKeeper):
     """Has the labels of a learner whose graph is out of its range, and makes it anew once the graph is not.
 
     Parameters
@@ -41,27 +40,22 @@ class WaitingLearner(Learner):
         calibrated: bool,
         fitted: bool,
     ) -> None:
-        self._graph, self.history, self._make = graph, history, make
-        self.calibrated, self.is_fitted = calibrated, fitted
-        self.lock = threading.RLock()
+        super().__init__(graph, history)
+        self._make = make
         self._made: Learner | None = None
-        self.begin()
-
-    @property
-    def graph(self) -> RowGraph:
-        return self._graph
+        self.calibrated, self.is_fitted = calibrated, fitted
 
     def follow(self) -> Learner:
         with self.lock:
             if self._made is None:
-                self.forget_removed()
+                self._forget_removed()
                 try:
                     self._made = self._relearned()
                 except ValueError as error:
                     raise CannotFollowError.because(error) from error
             return self._made
 
-    def forget_removed(self) -> None:
+    def _forget_removed(self) -> None:
         """Forget the labels of nodes that have left the graph."""
         self.history.add_rows(len(self._graph))
         for u in self._graph.nodes.removed_since(self.history.n_removals):
@@ -76,16 +70,6 @@ class WaitingLearner(Learner):
             learn(rows.astype(np.int32), labels)
         learner.begin()
         return learner
-
-    def learn(self, u: int, y: int) -> None:
-        self.learn_many(np.array([u], dtype=np.int32), np.array([y], dtype=np.int32))
-
-    def learn_many(self, rows: NDArray[np.int32], labels: NDArray[np.int32]) -> None:
-        self.reserve_labels(int(labels.max(initial=-1)) + 1)
-        self.history.record(rows, labels)
-
-    def forget(self, u: int) -> None:
-        self.history.drop(u)
 
     def _ask_made(self, *_: Any, **__: Any) -> Any:
         raise NotImplementedError("follow() gives the learner to ask")
