@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from nx_fastonl._lib.arrays import check_restored
+from nx_fastonl._lib.arrays import check_restored, restored_array, restored_count, shape_of
 from nx_fastonl.graph.base import RowGraph
 from nx_fastonl.learners._history import LabelHistory
 from nx_fastonl.learners.base import CannotFollowError, LabelKeeper, Learner
@@ -79,10 +79,9 @@ class WaitingLearner(LabelKeeper):
 
 def checked_history(n: int, k: int, rows: NDArray[np.integer], labels: NDArray[np.integer]) -> LabelHistory:
     """The history of n nodes and k labels in which these nodes were learned, as a snapshot has it, checked."""
-    check_restored(k >= 0 and rows.shape == labels.shape == (len(rows),), "labels")
-    check_restored(len(np.unique(rows)) == len(rows), "labels")
-    for numbers, count in ((rows, n), (labels, k)):
-        check_restored(numbers.size == 0 or (numbers.min() >= 0 and numbers.max() < count), "labels")
-    history = LabelHistory(n, k)
-    history.record(rows.astype(np.int32), labels.astype(np.int32))
+    (count,) = shape_of(rows, "labels", 1)
+    history = LabelHistory(n, restored_count(k, "labels"))
+    learned = restored_array(rows, "labels", np.intp, (count,), 0, n - 1).astype(np.int32)
+    check_restored(len(np.unique(learned)) == count, "labels")
+    history.record(learned, restored_array(labels, "labels", np.int32, (count,), 0, k - 1))
     return history

@@ -11,6 +11,7 @@ import nx_fastonl as fo
 from nx_fastonl._lib.folders import DamagedError
 from nx_fastonl.labeling.snapshot import decode_learner
 from nx_fastonl.learners.registry import METHOD_OPTIONS
+from nx_fastonl.learners.waiting import checked_history
 from tests.seams import learner_of
 from tests.tampering import tampered
 
@@ -172,3 +173,20 @@ def test_names_of_labelers_that_are_no_texts_or_not_their_own(tmp_path, name):
         content.details["labelers"][1][0] = name
     with pytest.raises(ValueError, match="a labeler cannot be made again"):
         fo.DurableGraph(tmp_path / "graph")
+
+
+@pytest.mark.parametrize(
+    ("rows", "labels"),
+    [
+        (np.array([0.2, 0.7]), np.array([0, 1], np.int32)),  # rounded down, they would be one node
+        (np.array([0, 0]), np.array([0, 1], np.int32)),
+        (np.array([0, 3]), np.array([0, 1], np.int32)),
+        (np.array([0, 1]), np.array([0, 2], np.int32)),
+        (np.array([0, 1]), np.array([0.0, 0.9])),
+        (np.array([0, 1]), np.array([0], np.int32)),
+    ],
+)
+def test_labels_of_a_model_that_could_not_follow_its_graph(rows, labels):
+    with pytest.raises(ValueError, match="its labels do not fit together"):
+        checked_history(3, 2, rows, labels)
+    assert checked_history(3, 2, np.array([2, 1]), np.array([0, 1], np.int32)).n_learned == 2
