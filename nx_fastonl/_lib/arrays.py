@@ -8,10 +8,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import DTypeLike, NDArray
 
-# Counts of what has happened, as they are saved. So many more fit into 64 bits.
-LARGEST_COUNT = 1 << 62
-# Magnitudes that are saved: sums and products of a few of these neither overflow nor, so, become no number.
-LARGEST_MAGNITUDE = 1e150
+# Counts that are saved are at most this, so that there is room in 64 bits for what is counted later.
+LARGEST_SAVED_COUNT = 1 << 62
+# Magnitudes that are saved are at most this: sums and products of two of them do not overflow.
+LARGEST_SAVED_MAGNITUDE = 1e150
 
 
 def enlarged(array: NDArray[Any], *shape: int, used: int | None = None) -> NDArray[Any]:
@@ -54,25 +54,30 @@ def restored_array(
     least: float | None = None,
     most: float | None = None,
 ) -> NDArray[Any]:
-    """A copy of an array of this type and shape, with values from `least` to `most`, by default any finite ones."""
+    """A copy of an array of this type and shape, with values from `least` to `most`.
+
+    By default, integers may have any value, and other numbers magnitudes of up to `LARGEST_SAVED_MAGNITUDE`.
+    """
     is_right = isinstance(array, np.ndarray) and array.dtype.newbyteorder("=") == dtype and array.shape == shape
     check_restored(is_right, what)
     copy: NDArray[Any] = np.array(array, dtype=dtype, order="C")
     if copy.dtype.kind == "f":
-        largest = min(LARGEST_MAGNITUDE, float(np.finfo(copy.dtype).max))
+        largest = min(LARGEST_SAVED_MAGNITUDE, float(np.finfo(copy.dtype).max))
         least, most = (-largest if least is None else least), (largest if most is None else most)
     whole = (least is None or bool((copy >= least).all())) and (most is None or bool((copy <= most).all()))
     check_restored(whole, what)
     return copy
 
 
-def restored_count(value: Any, what: str, least: int = 0, most: int = LARGEST_COUNT) -> int:
+def restored_count(value: Any, what: str, least: int = 0, most: int = LARGEST_SAVED_COUNT) -> int:
     """A whole number from `least` to `most`."""
     check_restored(isinstance(value, int | np.integer) and bool(least <= value <= most), what)
     return int(value)
 
 
-def restored_number(value: Any, what: str, least: float = -LARGEST_MAGNITUDE, most: float = LARGEST_MAGNITUDE) -> float:
+def restored_number(
+    value: Any, what: str, least: float = -LARGEST_SAVED_MAGNITUDE, most: float = LARGEST_SAVED_MAGNITUDE
+) -> float:
     """A number from `least` to `most`."""
     check_restored(isinstance(value, int | float | np.floating) and bool(least <= value <= most), what)
     return float(value)

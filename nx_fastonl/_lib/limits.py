@@ -1,4 +1,4 @@
-"""Which numbers are allowed. Every door asks here, so what one accepts the others accept too.
+"""Which numbers are allowed. Graphs from any source are checked against these, so what one accepts, all accept.
 
 The tables of ``docs/guide/numbers.md`` say the same, with the reasons; a test compares them.
 """
@@ -26,7 +26,7 @@ WEIGHT_RANGE = (1e-100, 1e100)
 # Of an arc of a directed graph: W + W^T, in which a self-loop counts twice, is then in the range of weights. So an arc
 # can be checked alone, wherever it comes from.
 ARC_RANGE = (WEIGHT_RANGE[0], 0.5 * WEIGHT_RANGE[1])
-# Of every number that has no range of its own: epsilon, tol, beta, masses of seeds.
+# Of every number that has no range of its own: epsilon, tol, beta, b, masses of seeds.
 LARGEST_NUMBER = WEIGHT_RANGE[1]
 # Closer to 0 or 1 than this, alpha and 1 - alpha no longer have enough digits to compute with.
 SMALLEST_FRACTION = 1e-12
@@ -41,7 +41,7 @@ SMALLEST_C = 1e-9
 S_RANGE = (1e-18, 1e18)
 # Roots, products and quotients of weighted degrees in this range neither overflow nor vanish in single precision.
 SINGLE_DEGREES = (1e-20, 1e20)
-# The same fraction in single precision: numbers of 24 bits do not notice smaller ones.
+# What `SMALLEST_C` is in single precision, whose numbers of 24 bits do not notice smaller fractions.
 SINGLE_FRACTION = 1e-6
 # Pivots that single precision can hold, with room for products. Outside, steps are in double precision.
 SINGLE_PIVOTS = (1e-30, 1e30)

@@ -48,9 +48,9 @@ class ParquetTable:
         expanded = ROW_BYTES * self._file.metadata.num_rows
         self._check(expanded)
         texts = self._texts(columns)
-        whole = self._open(read_dictionary=texts)
+        by_dictionary = self._open(read_dictionary=texts)
         for group in range(self._file.num_row_groups):
-            longest = self._longest_repeated(whole, group, texts) if texts else 0
+            longest = self._longest_repeated(by_dictionary, group, texts) if texts else 0
             n_rows = max(1, min(most_rows, BATCH_BYTES // max(longest, 1)))
             for batch in self._file.iter_batches(n_rows, row_groups=[group], columns=list(columns)):
                 arrays = [_values(batch.column(name)) for name in columns]
@@ -67,23 +67,23 @@ class ParquetTable:
         kinds = {schema.column(i).path: schema.column(i).physical_type for i in range(len(schema))}
         return [name for name in columns if kinds.get(name) == "BYTE_ARRAY"]
 
-    def _longest_repeated(self, whole: Any, group: int, texts: list[str]) -> int:
+    def _longest_repeated(self, by_dictionary: Any, group: int, texts: list[str]) -> int:
         """The length of the longest text that this group of rows stores once for several rows.
 
-        Such texts stand at the beginning of each column, so they are known with its first row. Others are stored as
-        often as they occur, and their sizes are known without reading them.
+        Such texts stand at the beginning of each column, so a file that is read `by_dictionary` gives all of them with
+        the first row. Others are stored as often as they occur, and their sizes are known without reading them.
         """
         metadata = self._file.metadata.row_group(group)
         for i in range(metadata.num_columns):
             column = metadata.column(i)
             if column.path_in_schema in texts:
                 self._check(column.total_uncompressed_size)
-        first = next(whole.iter_batches(1, row_groups=[group], columns=texts), None)
+        first = next(by_dictionary.iter_batches(1, row_groups=[group], columns=texts), None)
         if first is None:
             return 0
-        kept = [getattr(column, "dictionary", column) for column in first.columns]
-        lengths = import_module("pyarrow.compute")
-        return max((lengths.max(lengths.binary_length(values)).as_py() or 0 for values in kept), default=0)
+        repeated = [getattr(column, "dictionary", column) for column in first.columns]
+        compute = import_module("pyarrow.compute")
+        return max((compute.max(compute.binary_length(values)).as_py() or 0 for values in repeated), default=0)
 
 
 def _values(array: Any) -> Any:

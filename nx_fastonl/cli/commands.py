@@ -34,8 +34,6 @@ if TYPE_CHECKING:
     from nx_fastonl.nxapi.calls import CallRecorder
 
 MEMBER = 22  # of the karate club, at whom the first look is taken
-# What is listed of the calls of a program.
-CALL_COLUMNS = ("function", "ran_in", "calls", "seconds", "why")
 # How many nodes' distributions are in memory at once: with many classes, those of all nodes may not fit.
 SHARE_NODES = 10_000
 
@@ -137,8 +135,10 @@ def calls(arguments: Any) -> None:
 
 
 def _tell_calls(recorder: CallRecorder, output: Output | None) -> None:
-    found = recorder.summaries()
-    columns = {name: [getattr(summary, name) for summary in found] for name in CALL_COLUMNS}
+    from nx_fastonl.nxapi.calls import CallSummary
+
+    names, found = CallSummary._fields, recorder.summaries()
+    columns = {name: [getattr(summary, name) for summary in found] for name in names}
     n_here = sum(summary.calls for summary in found if summary.ran_in == "fastonl")
     message = f"{n_here:,} of {sum(columns['calls']):,} calls of NetworkX ran in fastonl"
     if output is not None:
@@ -151,7 +151,7 @@ def _tell_calls(recorder: CallRecorder, output: Output | None) -> None:
             'changes such as G[u][v]["weight"] = 2 need G.__networkx_cache__.clear()'
         )
     rows = [(name, place, f"{n:,}", f"{seconds:.3f}", in_one_line(why)) for name, place, n, seconds, why in found]
-    for line in table_lines(CALL_COLUMNS, rows, right_aligned=(2, 3)) if found and output is None else []:
+    for line in table_lines(names, rows, right_aligned=(2, 3)) if found and output is None else []:
         tell(line)
 
 

@@ -1,8 +1,8 @@
 """Names of nodes <-> rows: hash tables over texts and integers, without a Python object per name, and over any objects.
 
-A table of texts or integers is an array of slots, a power of two, of which at most half are taken. A slot holds a row plus 1, or 0. A name is
-searched from the slot that its hash gives, up to the first empty one. The seed of the hash is drawn at random for each
-table, so that nobody can choose names that all fall into one slot.
+A table of texts or integers is an array of slots, a power of two, of which at most half are taken. A slot holds a row
+plus 1, or 0. A name is searched from the slot that its hash gives, up to the first empty one. The seed of the hash is
+drawn at random for each table, so that nobody can choose names that all fall into one slot.
 """
 
 cimport cython

@@ -584,14 +584,12 @@ class DurableGraph(DynamicGraph):
 
 
 class _Switch(NamedTuple):
-    """A journal that takes over once the snapshot names it: its number, itself, the size of that snapshot, and the
-    journal that is then no longer needed.
-    """
+    """A journal that takes over once the snapshot names it."""
 
     number: int
     journal: Journal
-    size: int
-    before: Journal
+    snapshot_size: int
+    journal_before: Journal
 
 
 class _DurableLabeler(OnlineNodeLabeler):

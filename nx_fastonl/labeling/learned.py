@@ -1,4 +1,4 @@
-"""The labels that a model has learned, as a read-only dict that follows the model."""
+"""The labels that a model has learned, as a read-only mapping that follows the model."""
 
 from __future__ import annotations
 
