@@ -146,6 +146,15 @@ def test_links_to_files_lead_somewhere(page):
             assert (page.parent / path).exists(), target
 
 
+def test_the_table_of_files_in_contributing_is_complete():
+    named, folder = set(), ""
+    for row in re.findall(r"^\| (?:`(\w+)/`)? ?\|(.*?)\|", (ROOT / "CONTRIBUTING.md").read_text("utf-8"), re.MULTILINE):
+        folder = row[0] or folder
+        named |= {f"{folder}/{file.partition('.')[0]}" for file in re.findall("`(.+?)`", row[1])}
+    sources = (path for path in (ROOT / "nx_fastonl").glob("*/*.p*") if path.suffix in {".py", ".pyx", ".pxd"})
+    assert named == {f"{path.parent.name}/{path.stem}" for path in sources if path.stem != "__init__"}
+
+
 def test_the_guide_to_networkx_names_all_functions_of_the_package():
     guide = (DOCS / "guide" / "networkx.md").read_text()
     names = guide.split("## The package's own functions", 1)[1].split(" are dispatchable functions", 1)[0]
