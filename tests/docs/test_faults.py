@@ -304,7 +304,7 @@ def test_damaged_rows(tmp_path):
         fo.open_matrix(rows.path, verify="checksum")
 
 
-@fault("saved rows under the name of others")
+@fault("a file of saved rows that was given the name of another")
 def test_misnamed_rows(tmp_path):
     rows = fo.ppr_matrix(nx.karate_club_graph(), out=tmp_path / "rows", rows_per_shard=17)
     first, second = sorted(rows.path.glob("rows-*"))

@@ -10,7 +10,7 @@ PAGE = Path(__file__).parents[2] / "docs" / "guide" / "numbers.md"
 RANGES = {
     "the weight of an edge": limits.WEIGHT_RANGE,
     "the weight of an arc of a directed graph": limits.ARC_RANGE,
-    "a mass of a seed, `epsilon`, `tol`, `b`, `forgetting`": (0, limits.LARGEST_NUMBER),
+    "a mass of a seed, `epsilon`, `tol`, `beta`, `b`, `forgetting`": (0, limits.LARGEST_NUMBER),
     "`alpha`, a probability": (limits.SMALLEST_FRACTION, f"1 - {limits.SMALLEST_FRACTION:g}"),
     "`smoothness`, and `lam` divided by n": limits.SMOOTHNESS_RANGE,
     "`S`": limits.S_RANGE,
