@@ -21,12 +21,12 @@ class Inherited(Protocol):
     def _begin_in_child(self) -> None: ...
 
 
-_told: weakref.WeakSet[Inherited] = weakref.WeakSet()
+_owners: weakref.WeakSet[Inherited] = weakref.WeakSet()
 
 
 def tell_of_forks(owner: Inherited) -> None:
     """Call ``owner._begin_in_child()`` in each forked child, before anything else happens there."""
-    _told.add(owner)
+    _owners.add(owner)
 
 
 @contextmanager
@@ -43,7 +43,7 @@ def removed_on_error(path: Path) -> Iterator[None]:
 
 
 def _begin_in_child() -> None:
-    for owner in list(_told):
+    for owner in list(_owners):
         owner._begin_in_child()
 
 

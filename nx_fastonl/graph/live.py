@@ -102,7 +102,9 @@ class LiveGraph:
             )
         began = perf_counter()
         nodes, rows = self._rows(weight)
-        (self._unused_weights.add if self._is_unused(weight, rows) else self._unused_weights.discard)(weight)
+        self._unused_weights.discard(weight)
+        if self._is_unused(weight, rows):
+            self._unused_weights.add(weight)
         made = make(nodes, rows, self._directed)
         logger.info(
             "converted an nx.Graph with %d nodes, weight=%r, in %s%s",

@@ -99,19 +99,20 @@ def _solve_undirected(
     inverses = _inverses(system, source, tolerance)
     small = np.sort(np.concatenate([np.empty(0, np.int32), *(inverse.rows for inverse in inverses)]))
     others = np.setdiff1d(np.arange(len(source), dtype=np.int32), small, assume_unique=True)
-    estimate, residual = np.empty_like(source), np.empty_like(source)
+    estimate, residual, places = np.empty_like(source), np.empty_like(source), np.empty(len(source), dtype=np.intp)
     total, operations, exact = 0.0, 0, len(small) > 0
-    for nodes in (small, others):
+    for nodes, is_solved_exactly in ((small, True), (others, False)):
         if len(nodes) == 0:
             continue
         rows = PulledRows(system.view, nodes, directed=False)
         with Threads(rows.ends, n_jobs) as threads:
             rounds = Rounds(rows, system.radius, threads, np.float64 if keep_ties else np.float32, cancelled)
             start = None if guess is None else guess[rows.order]
-            solve = partial(_solve_exactly, inverses, np.argsort(rows.order)) if nodes is small else rounds.chebyshev
+            places[rows.order] = np.arange(len(nodes))
+            solve = partial(_solve_exactly, inverses, places) if is_solved_exactly else rounds.chebyshev
             z, left, mass = rounds.refine(solve, source[rows.order], max(tolerance - total, 0.0), start)
         estimate[rows.order], residual[rows.order] = z, left
-        exact &= nodes is small or mass <= tolerance
+        exact &= is_solved_exactly or mass <= tolerance
         total += mass
         operations += rounds.n_steps * int(rows.ends[-1])
     return WholeSolution(estimate, residual, total, operations, exact)
@@ -135,15 +136,14 @@ def _inverses(system: LinearSystem, source: Float64s, tolerance: float) -> list[
 
 def _solve_exactly(
     inverses: list[Inverse],
-    by_node: NDArray[np.intp],
+    places: NDArray[np.intp],
     source: Float64s,
     factor: float,  # noqa: ARG001  all but rounding errors is settled
 ) -> Float64s:
-    """The solution on components with these inverses. `by_node` lists the positions of their nodes in the source."""
+    """The solution on components with these inverses. `places` says where each of their nodes stands in the source."""
     z = np.empty_like(source)
-    nodes = np.sort(np.concatenate([inverse.rows for inverse in inverses]))
     for inverse in inverses:
-        at = by_node[np.searchsorted(nodes, inverse.rows)]
+        at = places[inverse.rows]
         z[at] = inverse.solve(source[at])
     return z
 
