@@ -96,6 +96,6 @@ def shape_of(array: Any, what: str, dimensions: int) -> tuple[int, ...]:
 
 
 def check_restored(whole: bool, what: str) -> None:
-    """Raise unless what a pickle holds fits together: compiled loops trust it."""
+    """Raise unless what a pickle or a folder holds fits together: compiled loops trust it."""
     if not whole:
-        raise ValueError(f"the pickle is damaged: its {what} do not fit together")
+        raise ValueError(f"what was saved is damaged: its {what} do not fit together")

@@ -38,11 +38,11 @@ class ExpansionError(ValueError):
 
 
 def check_expansion(expanded: int, stored: int, advice: str) -> None:
-    """Raise ExpansionError if so many bytes are too much for a file with the other number of bytes."""
+    """Raise ExpansionError if a file of `stored` bytes has given too many bytes, `expanded` so far."""
     if expanded > max(FREE_BYTES, MOST_TIMES * stored):
         raise ExpansionError(
             f"{stored:,} bytes stand for {expanded >> 20:,} MiB or more, which is over {MOST_TIMES} times as much; "
-            f"if it is meant so, {advice}"
+            f"if that is intended, {advice}"
         )
 
 

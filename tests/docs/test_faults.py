@@ -129,7 +129,7 @@ def test_writable_arrays():
 def test_file_that_expands(tmp_path):
     with gzip.open(tmp_path / "edges.csv.gz", "wb") as file:
         file.write(b"1 2\n" * (streams.FREE_BYTES // 4 + 1))
-    with pytest.raises(ValueError, match=r"edges\.csv\.gz: .*over 200 times as much; if it is meant so, unpack it"):
+    with pytest.raises(ValueError, match=r"edges\.csv\.gz: .*over 200 times as much; if that is intended, unpack it"):
         fo.CSRGraph.from_edge_file(tmp_path / "edges.csv.gz")
 
 

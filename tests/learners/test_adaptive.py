@@ -258,7 +258,7 @@ def test_damaged_experts_are_refused(karate, damage, what):
     """Residuals would grow with every push; features would be written beyond their array."""
     model = adaptive(karate).fit({0: "a", 33: "b"})
     damage(learner_of(model))
-    with pytest.raises(ValueError, match=f"the pickle is damaged: its {what}"):
+    with pytest.raises(ValueError, match=f"what was saved is damaged: its {what}"):
         pickle.loads(pickle.dumps(model))
 
 

@@ -120,7 +120,7 @@ def test_weights_that_add_up_to_too_much_are_refused():
 def test_a_damaged_name_of_an_expert_is_refused(name):
     model = fo.OnlineNodeLabeler(nx.DiGraph([(0, 1), (1, 2)])).fit({0: "a", 1: "b"})
     damaged = pickle.dumps(model).replace(name.encode(), b"x" + name.encode()[1:])
-    with pytest.raises(ValueError, match="the pickle is damaged"):
+    with pytest.raises(ValueError, match="what was saved is damaged"):
         pickle.loads(damaged)
 
 

@@ -663,14 +663,14 @@ def test_a_diffusion_with_a_number_that_cannot_be_is_refused(karate, numbers, va
     """Pushes of a large one take long; one that is not finite spreads to all nodes."""
     model = fastonl(karate).fit({0: "a", 33: "b"})
     getattr(store_of(model), numbers)[1] = value
-    with pytest.raises(ValueError, match="the pickle is damaged: its diffusion"):
+    with pytest.raises(ValueError, match="what was saved is damaged: its diffusion"):
         pickle.loads(pickle.dumps(model))
 
 
 def test_a_diffusion_whose_threshold_is_no_number_is_refused(karate):
     model = fastonl(karate).fit({0: "a", 33: "b"})
     store_of(model).rate = np.nan
-    with pytest.raises(ValueError, match="the pickle is damaged: its diffusion"):
+    with pytest.raises(ValueError, match="what was saved is damaged: its diffusion"):
         pickle.loads(pickle.dumps(model))
 
 

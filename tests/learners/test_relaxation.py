@@ -121,7 +121,7 @@ def test_a_damaged_history_is_refused():
     record(history, 0, 2)
     restore, (sizes, arrays) = history.__reduce__()
     for k, marks in [(9, [3, 0, 0]), (3, [4, 0, 0]), (3, [-1, 0, 0]), (3, [3, 0])]:
-        with pytest.raises(ValueError, match="the pickle is damaged: its labels"):
+        with pytest.raises(ValueError, match="what was saved is damaged: its labels"):
             restore((k, *sizes[1:]), (*arrays[:2], np.array(marks, dtype=np.int32), arrays[3]))
 
 
@@ -129,7 +129,7 @@ def test_a_damaged_history_is_refused():
 def test_infinite_gradients_are_refused(which):
     restore, (arrays, *rest) = _relaxation.GradientStore(3, 1.0, False, 0.0).__reduce__()
     arrays[which][0] = np.inf
-    with pytest.raises(ValueError, match="the pickle is damaged: its gradients"):
+    with pytest.raises(ValueError, match="what was saved is damaged: its gradients"):
         restore(arrays, *rest)
 
 
