@@ -58,7 +58,7 @@ def tell(text: str) -> None:
 
 
 def warn(text: str) -> None:
-    """Write a line to standard error about what may not be meant so."""
+    """Write a line to standard error about something the user probably did not intend."""
     tell(f"warning: {in_one_line(text)}")
 
 

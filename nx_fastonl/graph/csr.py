@@ -478,10 +478,10 @@ class CSRGraph(RowGraph):
             The folder.
         verify : {True, False, "checksum"}, default True
             True makes sure, in one pass over the arrays, that no damage to them can lead outside of an array or to a
-            computation without end. It does not notice every change, such as that of a name or an arc. What changes a
-            copy of the graph, or learns on its arrows, first makes sure that rows list each neighbour once.
-            ``"checksum"`` notices every change, and takes several times as long. False looks at the manifest and at
-            sizes only. That takes milliseconds however large the graph is, and is for folders that nobody else can
+            computation without end. It does not notice every change, such as that of a name or an arc. Before a copy of
+            the graph is changed, or its arrows are learned on, rows are checked to list each neighbour once.
+            ``"checksum"`` notices every change, and takes two to three times as long. False looks at the manifest and
+            at sizes only. That takes milliseconds however large the graph is, and is for folders that nobody else can
             write to: a damaged one may crash Python.
 
         Returns

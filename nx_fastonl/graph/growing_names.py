@@ -200,7 +200,7 @@ class GrowingNames:
         self._removed.add(row)
 
     def take_back(self, n_later: int, n_used: int) -> None:
-        """Undo what joined since there were so many later nodes and used rows: it counts as never seen by anybody."""
+        """Undo what joined since there were so many later nodes and used rows. Nobody may have seen it."""
         while self.n_later > n_later:
             row = next(reversed(self._later.names))
             if row < n_used:

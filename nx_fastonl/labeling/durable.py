@@ -642,7 +642,7 @@ class _DurableLabeler(OnlineNodeLabeler):
             logger.info("labeler %r does not follow its graph: %s", self.name, error)
 
     def _saved(self) -> tuple[dict[str, Any], SavedLearner]:
-        """The model; of one that cannot follow its graph, the labels."""
+        """What is saved of the model: only its labels if it cannot follow its graph."""
         try:
             return super()._saved()
         except CannotFollowError:

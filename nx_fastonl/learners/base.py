@@ -113,8 +113,8 @@ class Learner(ABC):
         """Catch up with the graph, which may have changed, and forget the labels of nodes that have left it.
 
         The graph must not change meanwhile. If this is interrupted, the next call goes on. It returns the learner that
-        has caught up: this one, but for a `WaitingLearner`. It raises a CannotFollowError, and leaves what was learned
-        as it is, if the graph is out of the range of the learner.
+        has caught up: this one, or the one that a `WaitingLearner` makes. If the graph is out of its range, it raises a
+        CannotFollowError and leaves what was learned as it is.
         """
         graph = self.graph
         if self._followed == graph.version:

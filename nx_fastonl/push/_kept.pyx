@@ -124,7 +124,7 @@ cdef class KeptVector:
     ):
         """Compute ``r = b - H z`` anew, from z as it is. If this is interrupted, call it again.
 
-        Sums are exact but for one rounding. Rows without entries are settled: all that is left there is their estimate.
+        Sums are rounded only once, at their end. Rows without entries are settled: all that is left there is their estimate.
         So nothing is left of a node that was removed.
         """
         cdef Workspace work = self.work
@@ -251,7 +251,7 @@ cdef class KeptVector:
             work.cells[u].threshold = INFINITY  # until it is known
 
     cdef inline void add_term(self, Workspace work, node_t u, double more, double[::1] rests) noexcept nogil:
-        """Add to the residual of node u exactly."""
+        """Add to the residual of node u, and what rounding takes from it to its rest."""
         self.touch(work, u)
         add_exactly(more, &work.cells[u].residual, &rests[u])
 

@@ -353,7 +353,7 @@ class DynamicPageRank:
         return 1.0 / (1.0 - min(max(self.alpha * self._kept.dead, 0.0), self.alpha))
 
     def _error(self) -> float:
-        """See the theory page on graphs that change. The last factor is for the rounding of the bound itself."""
+        """A bound on the L1 error, derived in `docs/theory/dynamic.md`. Its last factor is for its own rounding."""
         kept = self._kept
         return self._scale() * (kept.mass + kept.rounding + VALUE_ROUNDING) * (1.0 + 1e-9)
 

@@ -665,7 +665,7 @@ def as_weights(graph: RowGraph, personalization: Any, name: str = "personalizati
 
 
 def _checked_alpha(alpha: Any, *, starts_anywhere: bool) -> float:
-    """A node in the place of alpha means where walks start, if nothing else says that."""
+    """Check alpha. If it may be a node, and nothing says where walks start, the error says how to name that node."""
     try:
         return check_fraction("alpha", alpha)
     except (TypeError, ValueError) as error:

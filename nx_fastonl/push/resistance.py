@@ -500,7 +500,10 @@ def all_resistances(laplacian: Laplacian, tol: float) -> Float64s | None:
 
 
 def _all_without_inverse(laplacian: Laplacian, tol: float) -> Float64s | None:
-    """Potentials from each node to one do not give resistances beyond a weak bridge. There, networks are reduced."""
+    """All resistances where weights differ much: from potentials between each node and one, and reduced networks.
+
+    Potentials do not give the resistances beyond a weak bridge. These come from reduced networks.
+    """
     n = len(laplacian)
     pairs = np.column_stack(np.triu_indices(n, 1))
     found = _unknown(len(pairs))
