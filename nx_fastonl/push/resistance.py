@@ -210,12 +210,13 @@ def effective_resistance(
     """
     check_between("tol", tol, *TOLERANCES)
     check_jobs("n_jobs", n_jobs)
+    listed = _ends_of_pairs(pairs)
     graph = as_csr_graph(G, weight)
     if graph.is_directed():
         raise nx.NetworkXNotImplemented(
             "effective_resistance needs an undirected graph; pass CSRGraph.without_arrows() of a directed one"
         )
-    ends = _rows_of_pairs(graph, pairs)
+    ends = np.array(graph.rows_of(listed), dtype=np.int64).reshape(-1, 2)
     values, errors = np.full(len(ends), np.inf), np.zeros(len(ends))
     values[ends[:, 0] == ends[:, 1]] = 0.0
     components = graph.components[ends]
@@ -262,7 +263,8 @@ def _by_component(
         yield chosen, by_component[first:last]
 
 
-def _rows_of_pairs(graph: CSRGraph, pairs: Iterable[tuple[Hashable, Hashable]]) -> NDArray[np.int64]:
+def _ends_of_pairs(pairs: Iterable[tuple[Hashable, Hashable]]) -> list[Hashable]:
+    """Both nodes of each pair in turn."""
     if is_frame(pairs):
         pairs = _pairs_of_table(read_frame(pairs, "pairs"))
     elif isinstance(pairs, np.ndarray):
@@ -276,9 +278,10 @@ def _rows_of_pairs(graph: CSRGraph, pairs: Iterable[tuple[Hashable, Hashable]]) 
     for pair in pairs:
         is_sequence = isinstance(pair, tuple | list) or (isinstance(pair, np.ndarray) and pair.ndim == 1)
         if not is_sequence or len(pair) != 2:
-            raise ValueError(f"pairs must hold pairs of nodes, such as [(0, 5)], got {shortened(pair)}")
+            hint = f"; for one pair pass [{shortened(pairs)}]" if isinstance(pairs, tuple) and len(pairs) == 2 else ""
+            raise ValueError(f"pairs must hold pairs of nodes, such as [(0, 5)], got {shortened(pair)}{hint}")
         ends.extend(pair)
-    return np.array(graph.rows_of(ends), dtype=np.int64).reshape(-1, 2)
+    return ends
 
 
 def _pairs_of_table(table: Table | Column) -> Iterable[tuple[Hashable, Hashable]]:

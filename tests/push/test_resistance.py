@@ -238,6 +238,8 @@ class TestErrors:
             ([(0, 99)], {}, nx.NodeNotFound, "node 99 is not in the graph"),
             ([(0, 1, 2)], {}, ValueError, r"pairs must hold pairs of nodes, such as \[\(0, 5\)\], got \(0, 1, 2\)"),
             ([3], {}, ValueError, "pairs must hold pairs of nodes, .* got 3"),
+            ((0, 33), {}, ValueError, r"pairs must hold pairs of nodes, .* got 0; for one pair pass \[\(0, 33\)\]$"),
+            (0, {"weight": 33}, TypeError, "pairs must be .* got 0"),  # which does not warn of the weight first
             (["ab"], {}, ValueError, "pairs must hold pairs of nodes, .* got 'ab'"),
             ([b"ab"], {}, ValueError, "pairs must hold pairs of nodes, .* got b'ab'"),
             ([{0, 1}], {}, ValueError, r"pairs must hold pairs of nodes, .* got \{0, 1\}"),
