@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 from nx_fastonl._lib.checks import a_few, check_fraction, check_mapping, check_positive, check_whole, shortened
 from nx_fastonl._lib.frames import Column
 from nx_fastonl._lib.log import log_rebuild
+from nx_fastonl.batch.rows import checked_nodes
 from nx_fastonl.graph._dicts import dict_from_arrays
 from nx_fastonl.graph._dynamic import CHANGE
 from nx_fastonl.graph.base import ChangingGraph
@@ -290,7 +291,7 @@ class DynamicPageRank:
         networkx.NodeNotFound
             If a candidate is not in the graph, or no seed is left in it.
         TypeError, ValueError
-            If `k` is not a positive whole number.
+            If `k` is not a positive whole number, or `candidates` or `exclude` is a node instead of several.
 
         Examples
         --------
@@ -302,8 +303,8 @@ class DynamicPageRank:
         ([1, 2], [2, 3])
         """
         check_whole("k", k, 1)
-        listed = None if candidates is None else list(candidates)
-        excluded = [] if exclude is None else list(exclude)
+        listed = None if candidates is None else checked_nodes(self._graph, candidates, "candidates")
+        excluded = [] if exclude is None else checked_nodes(self._graph, exclude, "exclude")
         with self._graph.reading(), self._lock:
             chosen = None if listed is None else self._graph.rows_of(listed)
             unwanted = [row for row in map(self._graph._find, excluded) if row is not None]

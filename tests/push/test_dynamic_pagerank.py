@@ -409,6 +409,10 @@ class TestTrouble:
                 call()
         with pytest.raises(ValueError, match="k must be at least 1, got 0"):
             ranks.top(0)
+        for name in ("candidates", "exclude"):
+            for node, shown in ((0, r"\[0\]"), ("anna", r"\['anna'\]")):
+                with pytest.raises(TypeError, match=f"{name} must be a collection of nodes; for one node pass {shown}"):
+                    ranks.top(1, **{name: node})
         with pytest.raises(TypeError, match="not iterable"):
             list(ranks)
         with pytest.raises(nx.NodeNotFound, match="node 7"):
