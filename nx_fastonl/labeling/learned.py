@@ -28,7 +28,7 @@ class LearnedLabels(Mapping[Any, Any]):
 
     Looking up a node and `len` take the same time however many labels there are. Iterators, `keys`, `values`, `items`
     and comparisons are those of a copy, so other threads may learn meanwhile. `copy` is that dict; pickles hold one,
-    too.
+    too, and ``|`` makes one.
     """
 
     __slots__ = ("_model",)
@@ -63,6 +63,12 @@ class LearnedLabels(Mapping[Any, Any]):
     def copy(self) -> dict[Any, Any]:
         """The labels learned by now, as a dict."""
         return self._model._learned_labels()
+
+    def __or__(self, other: Mapping[Any, Any]) -> dict[Any, Any]:
+        return self.copy() | dict(other) if isinstance(other, Mapping) else NotImplemented
+
+    def __ror__(self, other: Mapping[Any, Any]) -> dict[Any, Any]:
+        return dict(other) | self.copy() if isinstance(other, Mapping) else NotImplemented
 
     def __repr__(self) -> str:
         labels = self.copy()

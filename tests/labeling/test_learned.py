@@ -42,6 +42,11 @@ def test_labels_are_as_a_dict(model):
     assert list(labels) == list(labels.keys()) == list(LABELS)
     assert (list(labels.values()), list(labels.items())) == (list(LABELS.values()), list(LABELS.items()))
     assert dict(labels) == {**labels} == labels.copy() == LABELS
+    assert list((labels | {0: "c", 1: "d"}).items()) == [(3, "a"), (0, "c"), (4, "a"), (1, "d")]
+    assert list(({0: "c", 1: "d"} | labels).items()) == [(0, "b"), (1, "d"), (3, "a"), (4, "a")]
+    assert type(labels | labels) is dict
+    with pytest.raises(TypeError, match="unsupported operand"):
+        labels | [(1, "c")]
     assert repr(labels) == repr(LABELS)
     for other in (copy.copy(labels), copy.deepcopy(labels), pickle.loads(pickle.dumps(labels))):
         assert type(other) is dict
