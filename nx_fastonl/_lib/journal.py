@@ -36,6 +36,8 @@ Sync = Literal["always", "batch", "never"]
 # With sync="batch", a record that is older than this is synced by the next append. Unless sync="always" does so each
 # time, an append asks after this time whether the file still has a name.
 BATCH_SECONDS = 0.1
+# Opening it again where it was would begin a new one.
+GONE = "was removed, or moved to another disk, while it was open"
 
 
 def check_sync(sync: object) -> None:
@@ -245,7 +247,8 @@ class Journal:
         if self._unsettled and not self._refusal:
             self._settle()
         if self._refusal:
-            why = f"the journal takes no more records, since {self._refusal}; close it and open it again"
+            way_out = "" if self._refusal.endswith(GONE) else "; close it and open it again"
+            why = f"the journal takes no more records, since {self._refusal}{way_out}"
             raise OSError(errno.EIO, why, str(self.path))
 
     def _check_open(self) -> None:
@@ -299,8 +302,8 @@ class Journal:
     def _check_named(self, now: float) -> None:
         """Raise if nobody can open the file any more."""
         if self._counts_names and self._n_names() == 0:
-            self._refusal = "its file was removed, or moved to another disk, while it was open"
-            raise OSError(errno.ESTALE, self._refusal)
+            self._refusal = f"it {GONE}"
+            raise OSError(errno.ESTALE, f"the journal {GONE}")
         self._named_at = now
 
     def _n_names(self) -> int:

@@ -907,12 +907,15 @@ def test_changes_of_a_graph_whose_folder_was_removed_are_refused(path, monkeypat
     graph = karate(path, sync=sync)
     graph.add_edge(0, "before")
     shutil.rmtree(path)
-    for why in ("was removed, or moved to another disk", "takes no more records, since its file was removed"):
+    gone = "was removed, or moved to another disk, while it was open: "
+    for why in (f"the journal {gone}", f"the journal takes no more records, since it {gone}"):
         with pytest.raises(OSError, match=why):
             graph.add_edge(0, "after")
     with pytest.raises(OSError, match="moved or removed"):
         graph.snapshot()
     assert "after" not in graph
+    with fo.DurableGraph(path.with_name("rescued"), graph) as rescued:
+        assert list(rescued.edges(data="weight")) == list(graph.edges(data="weight"))
     assert graph.copy().has_edge(0, "before")
     graph.close()
 
