@@ -378,7 +378,8 @@ def _add_calls(parsers: Any) -> None:
     parser.add_argument("--output", metavar="FILE", help="write the table to a file, or to - for standard output")
     parser.add_argument("--format", choices=FORMATS, help="its format (default: by the suffix of FILE, or csv)")
     parser.add_argument("program", metavar="PROGRAM", help="a file of Python code, or with -m a module")
-    parser.add_argument("arguments", metavar="ARGUMENTS", nargs=argparse.REMAINDER, help="those of the program")
+    rest = parser.add_argument("arguments", metavar="ARGUMENTS", nargs=argparse.REMAINDER, help="those of the program")
+    rest.required = False  # errors do not ask for them
     parser.set_defaults(json=False)
 
 

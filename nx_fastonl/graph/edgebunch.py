@@ -167,7 +167,7 @@ def checked_weight(u: Hashable, v: Hashable, weight: Any, directed: bool) -> flo
 def _refuse(u: Hashable, v: Hashable, weight: Any, directed: bool) -> None:
     raise ValueError(
         f"edge ({shortened(u)}, {shortened(v)}) has weight {shortened(weight)}; a weight must be "
-        f"{allowed_weights(directed)}, and remove_edge removes an edge"
+        f"{allowed_weights(directed)}; remove_edge removes an edge"
     )
 
 

@@ -59,6 +59,8 @@ def _chosen(names: list[str], columns: Columns | None) -> list[str]:
         columns = names
     found = [names[column] if isinstance(column, int) and column < len(names) else column for column in columns]
     for name in found:
+        if isinstance(name, int):
+            raise ValueError(f"no column {name}: columns count from 0, and these are {cut(', '.join(names))}")
         if names.count(str(name)) != 1:
             raise ValueError(f"one column named {shortened(name)} is wanted, among {cut(', '.join(names))}")
     return [str(name) for name in found]

@@ -90,3 +90,10 @@ def test_help_and_version_load_nothing_heavy(argument, shown, tmp_path):
     text = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=True).stdout
     assert text.startswith(shown)
     assert text.endswith("\n[]\n")
+
+
+def test_a_program_needs_no_arguments(capsys):
+    with pytest.raises(SystemExit):
+        parse(["calls"])
+    assert capsys.readouterr().err.endswith("error: the following arguments are required: PROGRAM\n")
+    assert parse(["calls", "program.py"]).arguments == []

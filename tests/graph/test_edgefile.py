@@ -773,7 +773,7 @@ def test_parquet(columns, options, expected, tmp_path):
     [
         ({"x": [1], "y": [2], "z": [3]}, {}, "which of the columns x, y, z are the ends of an edge"),
         ({"x": [1], "y": [2]}, {"columns": ("x", "z")}, "one column named 'z' is wanted, among x, y"),
-        ({"x": [1], "y": [2]}, {"columns": (0, 2)}, "one column named 2 is wanted, among x, y"),
+        ({"x": [1], "y": [2]}, {"columns": (0, 2)}, "no column 2: columns count from 0, and these are x, y"),
         ({"x": [1, None], "y": [2, 3]}, {}, "row 1: column x is empty"),
         ({"x": ["a", "b"], "y": ["b", ""]}, {}, "row 1: the name of a node is empty"),
         ({"x": [1.5], "y": [2]}, {}, "column x must hold integers or texts, got double"),
