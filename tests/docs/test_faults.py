@@ -176,10 +176,12 @@ def test_pipeline_of_a_graph():
     test_classifier.test_a_pipeline_whose_first_step_hides_that_x_is_a_graph()
 
 
-@fault("a keyword that is misspelt")
+@fault("a misspelt keyword of a function of a graph, or option of a model")
 def test_misspelt_keyword():
     with pytest.raises(TypeError, match="'topk'; perhaps top_k was meant"):
         fo.personalized_pagerank_local(nx.karate_club_graph(), personalization=22, topk=3)
+    with pytest.raises(TypeError, match="no option smothness; perhaps smoothness was meant"):
+        model_of(smothness=0.1)
 
 
 @fault("a file in place of a graph, a node in place of `alpha`, a date in place of a time")
