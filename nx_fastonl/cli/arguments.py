@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any, NoReturn, TypeVar
 
 import nx_fastonl
-from nx_fastonl._lib.checks import shortened
+from nx_fastonl._lib.checks import perhaps, shortened
 from nx_fastonl.cli import commands
 from nx_fastonl.cli.formats import FORMATS
 from nx_fastonl.cli.screen import in_one_line
@@ -79,7 +79,10 @@ def parse(arguments: Sequence[str] | None) -> argparse.Namespace:
         if chosen.labels is None:  # the only file is LABELS; with a model, there may be none
             chosen.graph, chosen.labels = None, chosen.graph
     if rest:
-        parser.error(f"unrecognized arguments: {' '.join(rest)}")
+        command: argparse.ArgumentParser = chosen.parser
+        options = command._option_string_actions
+        wrong = next((word.partition("=")[0] for word in rest if word.startswith("--")), None)
+        command.error(f"unrecognized arguments: {' '.join(rest)}{perhaps(wrong, options) if wrong else ''}")
     return chosen
 
 

@@ -115,6 +115,8 @@ def _draw_error_curves(sequences: dict[str, LabelSequence], title: str, path: Pa
 
 def calls(arguments: Any) -> None:
     """Run a program, then list its calls of NetworkX, where they ran, and why there."""
+    if arguments.format and arguments.output is None:
+        raise UsageError("--format needs --output: name a file, or - for standard output")
     output = None if arguments.output is None else output_of(arguments)
     if output is not None and output.path is not None:  # the program may change the current folder
         output = output._replace(path=output.path.absolute())

@@ -116,6 +116,9 @@ def test_in_this_process(call, club, arguments, message):
         ("ppr edges.txt --source 0 --output out.xyz", "the suffix of out.xyz names no known format: add --format"),
         ("ppr edges.txt --source 0 --format xml", "argument --format: invalid choice: 'xml'"),
         ("ppr edges.txt --source 0 --json --format tsv", "--json prints to standard output"),
+        ("calls --format json program.py", "--format needs --output: name a file, or - for standard output"),
+        ("ppr edges.txt --source 0 --tpo=3 9", "unrecognized arguments: --tpo=3 9; perhaps --top was meant"),
+        ("info --bananas", "nx-fastonl info: error: unrecognized arguments: --bananas\n"),
         ("label - -", "GRAPH and LABELS cannot both come from standard input"),
         (
             "label edges.txt some.csv --directed --method fastonl",
