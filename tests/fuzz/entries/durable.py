@@ -71,7 +71,7 @@ def _undirected(graph):
 
 def _state(graph):
     edges = sorted((str(u), str(v), weight) for u, v, weight in graph.edges(data="weight"))
-    return list(graph), edges, {name: graph.labeler(name).labels for name in graph.labelers}
+    return list(graph), edges, {name: graph.labeler(name).labels.copy() for name in graph.labelers}
 
 
 def durable(draw):
