@@ -81,7 +81,8 @@ class DynamicGraph(ChangingGraph):
     Parameters
     ----------
     G : nx.Graph, scipy sparse array, CSRGraph, DynamicGraph or table of edges, optional
-        Copied; by default there are no nodes. A table is one that `add_edges_from` takes.
+        Copied, without times of edges, which `DynamicGraph.copy` keeps; by default there are no nodes. A table is one
+        that `add_edges_from` takes.
     directed : bool, optional
         By default as `G` is, or False. With False, the arcs between two nodes of a directed `G` add up; with True,
         each edge of an undirected one becomes two arcs.

@@ -81,7 +81,7 @@ class DurableGraph(DynamicGraph):
     path : path-like
         The folder.
     G : nx.Graph, scipy sparse array, CSRGraph or DynamicGraph, optional
-        What a new graph begins with; by default there are no nodes.
+        What a new graph begins with, without times of edges; by default there are no nodes.
     directed : bool, optional
         As for `DynamicGraph`. Of a graph that is there already, it must be what that is.
     weight : str or None, default "weight"
