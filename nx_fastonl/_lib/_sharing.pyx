@@ -30,23 +30,27 @@ if hasattr(os, "register_at_fork"):
 
 @cython.final
 cdef class Side:
-    """One of both ways to hold a lock: a context manager that can be entered any number of times."""
+    """One of the ways to hold a lock: a context manager that can be entered any number of times."""
 
     cdef SharedLock lock
-    cdef bint writes
+    cdef bint writes, changes
 
-    def __init__(self, SharedLock lock, bint writes):
-        self.lock, self.writes = lock, writes
+    def __init__(self, SharedLock lock, bint writes, bint changes=False):
+        self.lock, self.writes, self.changes = lock, writes, changes
 
     def __enter__(self):
         with cython.critical_section(self.lock):
-            if self.writes:
+            if self.changes:
+                self.lock.begin_changing()
+            elif self.writes:
                 self.lock.begin_writing()
             else:
                 self.lock.begin_reading()
 
     def __exit__(self, *_):
         with cython.critical_section(self.lock):
+            if self.changes:
+                self.lock.is_changing = False
             if self.writes:
                 self.lock.end_writing()
             else:
@@ -58,16 +62,20 @@ cdef class SharedLock:
     """Held by any number of threads that read, or by one that writes.
 
     A thread may take it again while it has it, but not to write while it only reads: that is a RuntimeError, as two such
-    threads would wait for each other. Threads that want to write come before those that begin to read. It must not be
+    threads would wait for each other. To write once more while a change is being made is one too: a node's ``__eq__`` and
+    signal handlers run in the middle of it. Threads that want to write come before those that begin to read. It must not be
     held while a caller's code runs, apart from looking up nodes. In a forked child it is a RuntimeError to take it if
     another thread was writing at the fork.
 
     Attributes
     ----------
     reading, writing : context managers
+    changing : context manager
+        To write, and to make one change while no other is being made.
     """
 
-    cdef readonly Side reading, writing
+    cdef readonly Side reading, writing, changing
+    cdef bint is_changing
     cdef dict readers  # how often each thread has it to read
     cdef unsigned long writer  # the thread that writes; 0: none
     cdef Py_ssize_t depth  # how often it has it
@@ -76,7 +84,8 @@ cdef class SharedLock:
     cdef unsigned long n_forks  # when it was last taken
 
     def __init__(self):
-        self.reading, self.writing = Side(self, False), Side(self, True)
+        self.reading, self.writing, self.changing = Side(self, False), Side(self, True), Side(self, True, True)
+        self.is_changing = False
         self.readers, self.waiters = {}, []
         self.writer, self.depth, self.waiting_writers = 0, 0, 0
         self.n_forks = n_forks
@@ -115,6 +124,17 @@ cdef class SharedLock:
                 self.wait(True)
             self.writer = me
         self.depth += 1
+        return 0
+
+    cdef int begin_changing(self) except -1:
+        self.begin_writing()
+        if self.is_changing:
+            self.end_writing()
+            raise RuntimeError(
+                "this thread is in the middle of another change of the same graph: a signal handler or a node's __eq__ "
+                "cannot change it"
+            )
+        self.is_changing = True
         return 0
 
     cdef int end_writing(self) except -1:

@@ -821,7 +821,8 @@ class DynamicGraph(ChangingGraph):
         DynamicGraph with 2 nodes and 0 edges
         """
         with self._lock.writing:
-            self._commit(RemoveNodes([node], [self._row_of(node)]))
+            self._row_of(node)
+            self._commit(RemoveNodes([node]))  # looked up again: what the node's __eq__ has changed since counts
 
     def remove_nodes_from(self, nodes: Iterable[Hashable]) -> None:
         """Remove nodes with their edges, as far as they are there.
@@ -889,22 +890,23 @@ class DynamicGraph(ChangingGraph):
             self._apply(event)
 
     def _apply(self, event: GraphEvent) -> None:
-        self._n_changes += 1
-        match event:
-            case AddEdge(u, v, weight, time):
-                self._add_edge(u, v, weight, time)
-            case RemoveEdge(u, v):
-                self._remove_edge(u, v)
-            case AddNodes(nodes):
-                self._add_nodes(nodes)
-            case AddEdges(edges):
-                self._add_edges(edges)
-            case RemoveEdges(sources, targets):
-                self._remove_edges(self._known_rows(sources), self._known_rows(targets))
-            case RemoveNodes(nodes, rows):
-                self._remove_rows(self._found_rows(nodes) if rows is None else rows)
-            case ExpireEdges(time):
-                self._expire(time)
+        with self._lock.changing:
+            self._n_changes += 1
+            match event:
+                case AddEdge(u, v, weight, time):
+                    self._add_edge(u, v, weight, time)
+                case RemoveEdge(u, v):
+                    self._remove_edge(u, v)
+                case AddNodes(nodes):
+                    self._add_nodes(nodes)
+                case AddEdges(edges):
+                    self._add_edges(edges)
+                case RemoveEdges(sources, targets):
+                    self._remove_edges(self._known_rows(sources), self._known_rows(targets))
+                case RemoveNodes(nodes, rows):
+                    self._remove_rows(self._found_rows(nodes) if rows is None else rows)
+                case ExpireEdges(time):
+                    self._expire(time)
 
     def _pools(self) -> list[DynamicRows]:
         return [self.rows] if self.rows.both_ways is None else [self.rows, self.rows.both_ways]

@@ -332,7 +332,8 @@ class DurableGraph(DynamicGraph):
             self._check_open()
             self._finish_switch()
             self._log.settle()
-            self._take_snapshot()
+            with self._log.between_events():
+                self._take_snapshot()
 
     def close(self) -> None:
         """Let others open the graph. What is in memory can still be read. May be called again.
@@ -359,6 +360,7 @@ class DurableGraph(DynamicGraph):
         with self._lock.writing:
             if self._is_closed:
                 return
+            self._log.check_between_events()
             try:
                 self._finish_switch()
                 self._log.settle()
@@ -484,9 +486,15 @@ class DurableGraph(DynamicGraph):
         try:
             write_folder(self.path / SNAPSHOT, KIND, VERSION, content, check=check)
         finally:
-            self._finish_switch()
+            self._end_switch()
 
     def _finish_switch(self) -> None:
+        """Go on with the journal that the snapshot names, after an interrupt."""
+        if self._switch is not None:
+            self._log.check_between_events()
+            self._end_switch()
+
+    def _end_switch(self) -> None:
         """Go on with the journal that the snapshot names, and remove the other. In a forked child, the parent does."""
         if self._switch is None or self._log.journal.is_inherited:
             return

@@ -52,23 +52,39 @@ class EventLog:
     @contextmanager
     def recorded(self, record: bytes, outcome: Callable[[], Outcome]) -> Iterator[None]:
         """Inside this block an event happens, whose record is on disk as the journal promises."""
-        if self._lock._is_owned():  # type: ignore[attr-defined]  # as threading.Condition asks it
-            raise RuntimeError(
-                "this thread is in the middle of another change of the same graph; a signal handler cannot change it"
-            )
+        self.check_between_events()
         with self._lock:
-            self.settle()
+            self._settle()
             self._pending = _Pending(self.journal.n_bytes, outcome)
             try:
                 self.journal.append(record)
                 yield
             except BaseException:
-                self.settle()
+                self._settle()
                 raise
             self._pending = None
 
+    @contextmanager
+    def between_events(self) -> Iterator[None]:
+        """Inside this block no event happens."""
+        self.check_between_events()
+        with self._lock:
+            yield
+
+    def check_between_events(self) -> None:
+        """Raise if this thread is in the middle of an event, or keeps events out, as a signal handler may find it."""
+        if self._lock._is_owned():  # type: ignore[attr-defined]  # as threading.Condition asks it
+            raise RuntimeError(
+                "this thread is in the middle of another change of the same graph, or saves it; a signal handler can "
+                "neither change nor save nor close it"
+            )
+
     def settle(self) -> None:
         """Decide about the record of an event that was interrupted. In a forked child, that is left to the parent."""
+        self.check_between_events()
+        self._settle()
+
+    def _settle(self) -> None:
         if self.journal.is_inherited:
             return
         with self._lock:

@@ -482,6 +482,21 @@ def test_raising_nodes():
     learning_nodes.test_nodes_that_were_added_leave_again_whenever_a_node_raises("learn_many", lasting=True)
 
 
+@fault("a node whose `__eq__` changes the graph that looks it up for another change")
+def test_changing_nodes():
+    graph_nodes.test_a_node_cannot_change_the_graph_that_looks_it_up_for_a_change(
+        "add_edge", "add_edge", directed=False
+    )
+
+
+@fault("a signal handler that changes, saves or closes a `DurableGraph` in the middle of a change")
+def test_closing_handler(tmp_path, monkeypatch):
+    for i, verb in enumerate(["snapshot", "close", "learn"]):
+        test_durable.test_what_signal_handlers_cannot_do_loses_nothing(
+            tmp_path / str(i), monkeypatch, "add_edges_from", verb
+        )
+
+
 @fault("a signal handler that changes a model while it is being changed")
 def test_changing_handler(monkeypatch):
     if sys.platform == "win32":

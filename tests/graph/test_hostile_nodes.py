@@ -122,3 +122,52 @@ def test_a_type_error_of_a_hash_that_works_again_is_raised():
         with contextlib.suppress(TypeError):
             graph.add_node(Like(1, fuse))
         assert list(graph) == [0, 1, 2]
+
+
+class Changing:
+    """A node whose `__eq__` calls a function once."""
+
+    then = None
+
+    def __init__(self, name):
+        self.name = name
+
+    def __hash__(self):
+        return 7
+
+    def __eq__(self, other):
+        then, Changing.then = Changing.then, None
+        if then is not None:
+            then()
+        return isinstance(other, Changing) and self.name == other.name
+
+    def __repr__(self):
+        return f"<{self.name}>"
+
+
+@pytest.mark.parametrize("directed", [False, True])
+@pytest.mark.parametrize("nested", ["add_node", "add_edge", "remove_node"])
+@pytest.mark.parametrize("verb", ["add_node", "add_nodes_from", "add_edge", "add_edges_from", "remove_edges_from"])
+def test_a_node_cannot_change_the_graph_that_looks_it_up_for_a_change(verb, nested, directed):
+    nested_verbs = {**VERBS, "remove_node": lambda graph, node: graph.remove_node(node(5))}
+    graph = _graph(directed, Changing)
+    before = _content(graph)
+    Changing.then = lambda: nested_verbs[nested](graph, Changing)
+    with pytest.raises(RuntimeError, match="in the middle of another change"):
+        VERBS[verb](graph, Changing)
+    assert _content(graph) == before
+    VERBS[verb](graph, Changing)
+    assert _content(graph) != before
+
+
+def test_a_node_that_its_own_look_up_removes_takes_no_other_node_with_it():
+    graph = _graph(False, Changing)
+
+    def replace():
+        graph.remove_node(Changing(5))
+        graph.add_node("other")
+
+    Changing.then = replace
+    with contextlib.suppress(nx.NetworkXError):
+        graph.remove_node(Changing(5))
+    assert "other" in graph

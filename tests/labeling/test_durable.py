@@ -757,6 +757,42 @@ def test_signal_handlers_cannot_change_a_graph_that_is_being_changed(path):
         assert "new" not in graph
 
 
+@pytest.mark.parametrize("verb", ["snapshot", "close", "learn"])
+@pytest.mark.parametrize("during", ["add_edges_from", "snapshot"])
+def test_what_signal_handlers_cannot_do_loses_nothing(path, monkeypatch, during, verb):
+    """In the middle of a change or of a snapshot."""
+    graph = karate(path)
+    model, errors = graph.labeler("clubs"), []
+    verbs = {"snapshot": graph.snapshot, "close": graph.close, "learn": lambda: model.learn_one(5, "a")}
+
+    def interrupted(function):
+        def call(*arguments, **options):
+            if not errors:
+                errors.append(None)
+                with pytest.raises(RuntimeError) as error:
+                    verbs[verb]()
+                errors[0] = str(error.value)
+            return function(*arguments, **options)
+
+        return call
+
+    with monkeypatch.context() as patch:
+        if during == "snapshot":
+            patch.setattr(durable, "write_folder", interrupted(durable.write_folder))
+            graph.snapshot()
+        else:
+            patch.setattr(graph._log.journal, "append", interrupted(graph._log.journal.append))
+            graph.add_edges_from([(0, "new"), ("new", "newer")])
+    assert "signal handler" in errors[0] or "reading" in errors[0]
+    graph.add_edge("newest", 0)
+    edges = sorted(graph.edges(), key=repr)
+    graph.close()
+    with fo.DurableGraph(path) as graph:
+        assert sorted(graph.edges(), key=repr) == edges
+        assert graph.has_node("newest")
+        assert graph.labeler("clubs").labels == {}
+
+
 def test_threads_that_learn_and_change_at_once(path):
     errors = []
     graph = karate(path, sync="never")
