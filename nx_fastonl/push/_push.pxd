@@ -37,7 +37,7 @@ cdef class Effort:
     cdef readonly int64_t pushes
     cdef readonly int64_t epochs
     cdef readonly double decay
-    cdef int64_t max_operations
+    cdef public int64_t max_operations
     cdef int64_t max_epochs
     cdef const unsigned char[::1] cancelled
 

@@ -13,6 +13,7 @@ class Effort:
     pushes: int
     epochs: int
     decay: float
+    max_operations: int
     def __init__(
         self, max_operations: int, max_epochs: int, cancelled: NDArray[np.uint8], operations: int = 0
     ) -> None: ...

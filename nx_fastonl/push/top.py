@@ -14,6 +14,7 @@ from nx_fastonl.graph.vectors import SparseVector, dense_vector
 from nx_fastonl.push import _push, _top
 from nx_fastonl.push._workspace import Workspace
 from nx_fastonl.push.candidates import Allowed
+from nx_fastonl.push.elimination import LEAST_EDGES
 from nx_fastonl.push.local import FIRST_EPSILON_FACTOR, NEVER_CANCELLED, UNLIMITED
 from nx_fastonl.push.rule import cover
 from nx_fastonl.push.system import LinearSystem
@@ -103,7 +104,8 @@ def largest_values(
 ) -> LargestValues:
     """One push, whose epsilon falls until the k largest values are proven, or `max_operations` edges were walked.
 
-    The proof concerns the nodes that are allowed. The others may have any values.
+    The proof concerns the nodes that are allowed. The others may have any values. Where the push takes longer than an
+    exact solution, which is known once few nodes can be reached, that takes its place, unless epochs are limited.
 
     Walks that reach a dead end jump to `jumps`, by default back to the seeds. If the seeds cover the graph, and neither
     edges nor epochs are limited, all rows pull first, and the push goes on from what they leave.
@@ -129,17 +131,10 @@ def largest_values(
         else:
             work.resume(_touched(graph, pulled), pulled.estimate, pulled.residual)
         search = _Search(system, seeds, jumps, damping, k, allowed, work, effort)
+        if system.settles_slowly and max_epochs is None:
+            search.limit_push(LEAST_EDGES)
         while True:
-            converged = _push.push(
-                search.system.view,
-                work,
-                effort,
-                first_epsilon=first_epsilon,
-                epsilon=epsilon,
-                omega=search.system.omega,
-                target=0.0,
-                measure=False,
-            )
+            converged = search.push(first_epsilon, epsilon)
             ranking, limit = search.rank(), False
             tied = search.groups(ranking, only_twins=True)
             if tied is not None or epsilon < LIMIT_EPSILON:
@@ -177,10 +172,58 @@ class _Search:
         self.system, self._graph, self._seeds, self._jumps = system, graph, seeds, jumps
         self._damping, self._k, self._work, self._effort = damping, min(k, max(allowed.n_nodes, 1)), work, effort
         self._allowed = allowed
+        self._max_operations = effort.max_operations
+        self._is_limited = self._is_solved = False  # solved: the exact solution takes the place of the push
         self._symmetric = jumps is None and not graph.is_directed()
         self._stopped = 0.0  # the sum of the estimates in dead ends
         self._sent_on = 0.0  # the mass that left them for `jumps`
         self._edges_read = 0  # to find the edges into a node of a directed graph
+
+    def limit_push(self, more: int) -> None:
+        """Ask after so many more edges whether an exact solution takes less time."""
+        self._is_limited = True
+        self._effort.max_operations = min(self._effort.operations + more, self._max_operations)
+
+    def push(self, first_epsilon: float, epsilon: float) -> bool:
+        """Push until no residual reaches `epsilon`, or solve exactly; return whether it converged within the effort."""
+        while not self._is_solved:
+            converged = _push.push(
+                self.system.view,
+                self._work,
+                self._effort,
+                first_epsilon=first_epsilon,
+                epsilon=epsilon,
+                omega=self.system.omega,
+                target=0.0,
+                measure=False,
+            )
+            if converged or not self._is_limited or self._effort.operations >= self._max_operations:
+                return converged
+            rows = self._sources()[0]
+            cost = self.system.elimination.cost(rows)
+            if cost is None:
+                self._is_limited, self._effort.max_operations = False, self._max_operations
+            elif self._effort.operations < cost:
+                self.limit_push(cost - self._effort.operations)
+            else:
+                self._is_solved = self.system.elimination.inverse(rows) is not None
+                self._is_limited, self._effort.max_operations = False, self._max_operations
+        found = self.system.elimination.solve(*self._sources())
+        if found is not None:
+            self._work.drain()
+            estimate, residual = (dense_vector(self._graph, found.rows, values) for values in found[1:])
+            self._work.resume(found.rows, estimate, residual)
+        return True
+
+    def _sources(self) -> tuple[NDArray[np.int32], NDArray[np.float64]]:
+        """The seeds, and what was sent on from dead ends, also where that is nothing yet."""
+        if self._jumps is None:
+            return self._seeds[0].astype(np.int32), self._seeds[1]
+        source = np.zeros(len(self._graph))
+        source[self._seeds[0]] = self._seeds[1]
+        source[self._jumps[0]] += self._sent_on * self._jumps[1]
+        rows = np.union1d(self._seeds[0], self._jumps[0]).astype(np.int32)
+        return rows, source[rows]
 
     def rank(self, *, with_rounding: bool = False) -> _Ranking:
         values, rows, above, below, self._stopped, pushed, allowed_touched, allowed_pushed = _top.survey(

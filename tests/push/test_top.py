@@ -11,6 +11,7 @@ from nx_fastonl.graph.vectors import distribution
 from nx_fastonl.push import _push, _top
 from nx_fastonl.push._filter import NodeFilter
 from nx_fastonl.push._workspace import Workspace
+from nx_fastonl.push.elimination import LEAST_EDGES
 from nx_fastonl.push.system import LinearSystem
 from nx_fastonl.push.twins import twins_of
 from tests import oracles
@@ -246,3 +247,30 @@ def test_many_ties_are_counted():
     assert "tied=<50 nodes in 1 groups>, " in repr(info)
     _, info = fo.personalized_pagerank_local(nx.star_graph(3), personalization=0, top_k=3, full_output=True)
     assert f"tied={info.tied}, " in repr(info)
+
+
+SLOW_GRAPHS = (
+    nx.path_graph(9),
+    nx.disjoint_union(nx.lollipop_graph(4, 5), nx.star_graph(3)),
+    nx.DiGraph([(0, 1), (1, 2), (2, 0), (2, 3), (3, 4), (4, 2), (9, 0)]),
+    nx.DiGraph([(0, 1), (1, 2), (2, 0), (2, 3), (3, 4), (4, 2), (4, 5), (9, 0)]),
+)
+
+
+@pytest.mark.parametrize("G", SLOW_GRAPHS, ids=str)
+@pytest.mark.parametrize("damping", [1 - 1e-6, 1 - 1e-9])
+@pytest.mark.parametrize("seeds", [{0: 1.0}, {1: 1.0, 2: 3.0}], ids=str)
+@pytest.mark.parametrize("dangling", [None, {1: 1.0}], ids=str)
+def test_a_proof_with_a_damping_near_1_walks_few_edges(G, damping, seeds, dangling):
+    found, info = top_of(G, damping, seeds, 3, dangling=dangling, max_operations=10**30)
+    assert info.operations <= 2 * LEAST_EDGES
+    if dangling is None or not G.has_node(5):  # what jumps from dead ends is pushed in turns, each of which proves less
+        assert info.top_k_proven
+    if info.top_k_proven:
+        assert_claims(G, damping, seeds, 3, found, info, dangling)
+
+
+def test_an_exact_solution_in_place_of_a_push_is_within_the_budget_of_the_caller():
+    for most in (1000, LEAST_EDGES // 2, LEAST_EDGES + 1):
+        _, info = top_of(nx.path_graph(9), 1 - 1e-12, {0: 1.0}, 3, max_operations=most)
+        assert info.operations <= most + 2  # the last row is walked to its end

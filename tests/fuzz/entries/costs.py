@@ -55,6 +55,7 @@ def call_of(draw, G):
         "pagerank tol": lambda: fo.personalized_pagerank_local(G, alpha, seed, tol=tol),
         "pagerank of all": lambda: fo.personalized_pagerank_local(G, alpha, tol=tol),
         "top": lambda: fo.personalized_pagerank_local(G, alpha, seed, top_k=5),
+        "proven top": lambda: fo.personalized_pagerank_local(G, alpha, seed, top_k=5, max_operations=10**30),
         "ppr matrix": lambda: fo.ppr_matrix(G, few, alpha, epsilon),
         "community": lambda: fo.local_community(G, seed, alpha),
         "column": lambda: fo.kernel_column(G, seed, epsilon=epsilon, **kernel),

@@ -55,7 +55,7 @@ def _local(draw):
     proves = "top_k" in options and "tol" not in options and draw.chance(0.5)
     if proves:
         del options["epsilon"]
-        options["max_operations"] = inputs.parameter(draw, lambda: draw.choice([10**5, 1, 100, 10**7]))
+        options["max_operations"] = inputs.parameter(draw, lambda: draw.choice([10**5, 1, 100, 10**30]))
     draw.note(G=G, alpha=alpha, personalization=seeds, **options)
     try:
         found, info = fo.personalized_pagerank_local(G, alpha, seeds, full_output=True, **options)
