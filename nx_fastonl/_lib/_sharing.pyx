@@ -1,6 +1,6 @@
-"""A lock that many readers share and one writer has alone.
+"""A lock that many readers share and one writer has alone; a lock of one thread. Both know of forks.
 
-It is compiled so that nothing, no signal handler either, runs between taking the lock and entering a ``with`` block. Its
+The first is compiled so that nothing, no signal handler either, runs between taking the lock and entering a ``with`` block. Its
 numbers belong together: the GIL sees to that or, in a build of Python without it, the critical section of the lock. Of
 both, a thread that blocks lets go, and has it again when it goes on.
 
@@ -10,6 +10,7 @@ half changed for ever.
 
 import _thread
 import os
+import threading
 
 cimport cython
 from cpython.pythread cimport PyThread_get_thread_ident
@@ -181,4 +182,43 @@ cdef class SharedLock:
         waiters, self.waiters = self.waiters, []
         for waiter in waiters:
             waiter.release()
+        return 0
+
+
+@cython.final
+cdef class ThreadLock:
+    """Held by one thread at a time, which may take it again unless it is `once`: then that is a RuntimeError.
+
+    In a forked child it is one to take it if another thread held it at the fork.
+    """
+
+    cdef object lock
+    cdef bint once
+    cdef unsigned long n_forks  # when it was last known to be whole
+
+    def __init__(self, bint once=False):
+        self.lock, self.once, self.n_forks = threading.RLock(), once, n_forks
+
+    def __enter__(self):
+        if self.n_forks != n_forks:
+            self.check_survived()
+        if self.once and self.lock._is_owned():
+            raise RuntimeError("this thread is computing it already: a signal handler or a node's __eq__ cannot")
+        self.lock.acquire()
+
+    def __exit__(self, *_):
+        self.lock.release()
+
+    def is_owned(self):
+        """Whether this thread holds it."""
+        return self.lock._is_owned()
+
+    cdef int check_survived(self) except -1:
+        if not self.lock.acquire(blocking=False):
+            raise RuntimeError(
+                "another thread was using this model when this process was forked from its parent, so it may be half "
+                "changed here: fork while no thread uses it, or make or load it in this process"
+            )
+        self.n_forks = n_forks
+        self.lock.release()
         return 0

@@ -6,7 +6,6 @@ import copy
 import math
 import os
 import random
-import threading
 from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from itertools import islice
@@ -17,6 +16,7 @@ import networkx as nx
 import numpy as np
 from numpy.typing import NDArray
 
+from nx_fastonl._lib._sharing import ThreadLock
 from nx_fastonl._lib.checks import (
     UnknownLabels,
     a_few,
@@ -254,7 +254,7 @@ class OnlineNodeLabeler:
         self._graph_path = G.path if isinstance(G, CSRGraph) else None
         self._knowledge = Knowledge(learner, self._given)
         # Held by one changing call at a time, while no code of the caller runs.
-        self._lock = threading.RLock()
+        self._lock = ThreadLock()
 
     def __repr__(self) -> str:
         kernel = f", kernel={self._kernel!r}" if self._method in KERNEL_METHODS else ""
@@ -281,7 +281,7 @@ class OnlineNodeLabeler:
         return {name: value for name, value in self.__dict__.items() if name != "_lock"}
 
     def __setstate__(self, state: dict[str, Any]) -> None:
-        self.__dict__.update(state, _lock=threading.RLock())
+        self.__dict__.update(state, _lock=ThreadLock())
 
     @property
     def classes(self) -> tuple[Any, ...]:
@@ -1491,7 +1491,7 @@ class OnlineNodeLabeler:
 
     def _check_not_changing(self) -> None:
         """Raise where this thread is changing the model already: where a signal handler runs meanwhile."""
-        if self._lock._is_owned():  # type: ignore[attr-defined]  # as threading.Condition asks it
+        if self._lock.is_owned():
             raise RuntimeError(
                 "this model is being changed by the same thread; a signal handler cannot change or save it"
             )

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import threading
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from time import perf_counter
@@ -12,6 +11,7 @@ from typing import Any, ClassVar, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from nx_fastonl._lib._sharing import ThreadLock
 from nx_fastonl._lib.arrays import (
     check_parts,
     check_restored,
@@ -167,7 +167,7 @@ class AdaptiveLearner(Learner):
         self._precision = np.array([ARROW_FACTOR if name.endswith(ARROW_NAMES) else 1.0 for name in self.names])
         self.mixture = Mixture(self._start.tolist(), (PRECISION * self._precision).tolist(), half_life)
         self._thresholds: dict[float, tuple[int, float]] = {}  # of prediction sets: after how many arrivals, and what
-        self.lock = threading.RLock()  # held while anything changes or is read
+        self.lock = ThreadLock()  # held while anything changes or is read
         self.reserve_labels(history.k)
         self.begin()
 
@@ -310,7 +310,7 @@ class AdaptiveLearner(Learner):
         }
         masses = [mass.copy() for mass in self._label_mass]
         state = {**self.__getstate__(), **own, "_label_mass": masses, "_thresholds": dict(self._thresholds)}
-        other.__dict__.update(state, _places=self._places, lock=threading.RLock())
+        other.__dict__.update(state, _places=self._places, lock=ThreadLock())
         return other
 
     def _learn_in_place(self, rows: NDArray[np.int32], labels: NDArray[np.int32]) -> None:

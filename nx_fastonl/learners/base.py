@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import threading
 from abc import ABC, abstractmethod
 from collections.abc import Hashable, Mapping
 from typing import Any, ClassVar, NamedTuple
@@ -10,6 +9,7 @@ from typing import Any, ClassVar, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from nx_fastonl._lib._sharing import ThreadLock
 from nx_fastonl._lib.arrays import check_parts, check_restored
 from nx_fastonl.graph.base import RowGraph
 from nx_fastonl.learners._history import LabelHistory
@@ -66,7 +66,7 @@ class Learner(ABC):
     history : LabelHistory
         The labels of the nodes that were learned. It changes in the same compiled call as all else that learning
         changes.
-    lock : threading.RLock
+    lock : ThreadLock
         Held while anything changes, and while several numbers are read that must belong together.
     calibrated : bool
         Whether `probabilities` say how often each label is right.
@@ -77,7 +77,7 @@ class Learner(ABC):
     parts: ClassVar[dict[str, Any]] = {"history": LabelHistory, "_followed": object}
 
     history: LabelHistory
-    lock: threading.RLock
+    lock: ThreadLock
     calibrated = False
     is_fitted = False  # whether the labels were known at once, where this makes a difference
     _is_following = False
@@ -91,7 +91,7 @@ class Learner(ABC):
         check_parts(state, "parts", self.parts)
         self.__dict__.update(state)
         check_restored(self.history.n == len(self.graph), "labels and graph")
-        self.lock = threading.RLock()
+        self.lock = ThreadLock()
 
     @property
     @abstractmethod
@@ -266,7 +266,7 @@ class LabelKeeper(Learner):
 
     def __init__(self, graph: RowGraph, history: LabelHistory) -> None:
         self._graph, self.history = graph, history
-        self.lock = threading.RLock()
+        self.lock = ThreadLock()
         self.begin()
 
     @property

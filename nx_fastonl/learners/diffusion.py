@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import threading
 from functools import cached_property
 from time import perf_counter
 from typing import Any, NamedTuple
@@ -11,6 +10,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from nx_fastonl._lib._sharing import ThreadLock
 from nx_fastonl._lib.arrays import check_parts, check_restored, restored_array, restored_number
 from nx_fastonl._lib.log import log_rebuild
 from nx_fastonl.graph.base import RowGraph
@@ -68,7 +68,7 @@ class Diffusion:
     ----------
     store : DiffusionStore
         Z and R, and what compiled loops count.
-    lock : threading.RLock
+    lock : ThreadLock
         Held while anything changes or is read.
     """
 
@@ -82,7 +82,7 @@ class Diffusion:
         allowance, single = _least_allowance(kernel), dtype == np.float32
         self.store = DiffusionStore(n, rate, allowance, read_epsilon, single, kernel.n, kernel.graph.position)
         self.store.when_slow = SlowLanes(self.system)
-        self.lock = threading.RLock()
+        self.lock = ThreadLock()
 
     def __getstate__(self) -> dict[str, Any]:
         return {name: self.__dict__[name] for name in PARTS}
@@ -93,7 +93,7 @@ class Diffusion:
         absorption = restored_number(state["absorption"], "diffusion", 0.0)
         pivots = restored_array(state["pivots"], "diffusion", np.float64, (n if absorption > 0.0 else 0,))
         check_restored(len(store.slot_indices) == n, "diffusion")
-        self.__dict__.update(state, pivots=pivots, system=kernel.system, lock=threading.RLock())
+        self.__dict__.update(state, pivots=pivots, system=kernel.system, lock=ThreadLock())
         if absorption > 0.0:
             least = kernel.system.pivots(np.arange(n)) * (1.0 - 4.0 * UNIT_ROUNDOFF)
             check_restored(bool((pivots >= least).all()), "diffusion")
@@ -120,7 +120,7 @@ class Diffusion:
     def copy(self) -> Diffusion:
         """The same with numbers of its own."""
         other = Diffusion.__new__(Diffusion)
-        other.__dict__.update(self.__dict__, store=self.store.copy(), lock=threading.RLock())
+        other.__dict__.update(self.__dict__, store=self.store.copy(), lock=ThreadLock())
         if len(self.pivots):
             other._own_pivots(self.pivots.copy())
         other.store.when_slow = SlowLanes(other.system)

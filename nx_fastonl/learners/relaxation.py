@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import threading
 from abc import abstractmethod
 from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from nx_fastonl._lib._sharing import ThreadLock
 from nx_fastonl._lib.arrays import check_restored
 from nx_fastonl.learners import _relaxation
 from nx_fastonl.learners._history import LabelHistory
@@ -170,7 +170,7 @@ class RelaxationLearner(Learner):
         self.history = history
         self.gradients = _relaxation.GradientStore(n, trace, trace_per_label, constant, unit, position)
         self.reserve_labels(history.k)
-        self.lock = threading.RLock()
+        self.lock = ThreadLock()
         self.begin()
 
     def __setstate__(self, state: dict[str, Any]) -> None:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import threading
 from collections.abc import Hashable, Iterable, Mapping
 from time import perf_counter
 from typing import Any, NamedTuple, cast
@@ -12,6 +11,7 @@ import networkx as nx
 import numpy as np
 from numpy.typing import NDArray
 
+from nx_fastonl._lib._sharing import ThreadLock
 from nx_fastonl._lib.checks import a_few, check_fraction, check_mapping, check_positive, check_whole, shortened
 from nx_fastonl._lib.frames import Column
 from nx_fastonl._lib.log import log_rebuild
@@ -154,7 +154,7 @@ class DynamicPageRank:
         if self.tol is not None and self.tol < least:
             raise ValueError(f"tol must be at least {least:.1g}, where rounding errors begin, got {shortened(tol)}")
         self.epsilon = None if epsilon is None else check_positive("epsilon", epsilon)
-        self._lock = threading.Lock()
+        self._lock = ThreadLock(once=True)
         with self._graph.reading():
             if tol is None and epsilon is None:
                 self.epsilon = default_epsilon(self._graph)
@@ -234,10 +234,11 @@ class DynamicPageRank:
     __iter__ = None  # by `__getitem__` alone, Python would count through it
 
     def __getitem__(self, node: Hashable) -> float:
-        with self._graph.reading(), self._lock:
+        with self._graph.reading():
             u = self._graph.index(node)
-            self._catch_up()
-            return self._scale() * (1.0 - self.alpha) * self._kept.value(self._system.view, u)
+            with self._lock:
+                self._catch_up()
+                return self._scale() * (1.0 - self.alpha) * self._kept.value(self._system.view, u)
 
     def ranks(self) -> dict[Any, float]:
         """The values of all nodes that were reached.

@@ -9,6 +9,7 @@ from typing import NamedTuple, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
+from nx_fastonl._lib.forks import tell_of_forks
 from nx_fastonl._lib.threads import one_blas_thread
 from nx_fastonl.graph._component import reachable
 from nx_fastonl.graph.base import RowGraph
@@ -110,7 +111,11 @@ class Elimination:
         self._graph, self._pivots = graph, pivots
         # The one that was used last is the last one.
         self._kept: list[Inverse] = []
-        self._lock = threading.Lock()
+        self._begin_in_child()
+        tell_of_forks(self)
+
+    def _begin_in_child(self) -> None:
+        self._lock = threading.Lock()  # a thread of the parent may hold the one before
 
     def cost(self, sources: NDArray[np.int32]) -> int | None:
         """How many edges may be walked from these nodes before an exact solution is cheaper; None if it never is.

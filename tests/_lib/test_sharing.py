@@ -7,7 +7,7 @@ import time
 
 import pytest
 
-from nx_fastonl._lib._sharing import SharedLock
+from nx_fastonl._lib._sharing import SharedLock, ThreadLock
 
 WAIT = 20  # seconds, before a test gives up
 
@@ -224,3 +224,71 @@ in_a_child("writing", refused)
 def test_a_forked_child_waits_for_no_thread_of_its_parent():
     found = subprocess.run([sys.executable, "-W", "ignore", "-c", FORKS], capture_output=True, text=True, check=False)
     assert (found.stdout, found.stderr) == ("3\n4\n", "")
+
+
+FORKED_MODELS = """
+import os
+import signal
+import threading
+
+import networkx as nx
+import nx_fastonl as fo
+
+model = fo.OnlineNodeLabeler(nx.path_graph(4)).learn_many({0: "a"})
+ranks = fo.DynamicPageRank(fo.DynamicGraph(nx.path_graph(3)), 0)
+locks = [model._knowledge.learner.lock, model._lock, ranks._lock]
+calls = [lambda: model.predict_one(1), lambda: model.learn_one(1, "b", overwrite=True), ranks.ranks]
+for lock, call in zip(locks, calls):
+    held, leave = threading.Event(), threading.Event()
+
+    def hold():
+        with lock:
+            held.set()
+            leave.wait(20)
+
+    thread = threading.Thread(target=hold)
+    thread.start()
+    held.wait(20)
+    child = os.fork()
+    if child == 0:
+        signal.alarm(20)
+        try:
+            call()
+        except RuntimeError as error:
+            os._exit(3 if "fork while no thread uses it" in str(error) else 4)
+        os._exit(5)
+    leave.set()
+    thread.join()
+    call()
+    print(os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]))
+    child = os.fork()  # now that nobody holds it
+    if child == 0:
+        signal.alarm(20)
+        call()
+        os._exit(0)
+    print(os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]))
+"""
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="Windows has no fork")
+def test_a_forked_child_refuses_a_model_that_another_thread_was_using():
+    found = subprocess.run(
+        [sys.executable, "-W", "ignore", "-c", FORKED_MODELS], capture_output=True, text=True, check=False
+    )
+    assert (found.stdout, found.stderr) == ("3\n0\n" * 3, "")
+
+
+def test_a_lock_of_one_thread():
+    lock, once = ThreadLock(), ThreadLock(once=True)
+    with lock, lock:
+        assert lock.is_owned()
+    assert not lock.is_owned()
+    with once, pytest.raises(RuntimeError, match="computing it already"), once:
+        pass
+    with once:
+        entered, leave = threading.Event(), threading.Event()
+        thread = started(holds(once, entered, leave))
+        assert not entered.wait(0.01)
+    assert entered.wait(WAIT)
+    leave.set()
+    thread.join(WAIT)

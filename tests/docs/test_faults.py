@@ -20,6 +20,7 @@ import nx_fastonl as fo
 from nx_fastonl._lib import files, streams
 from nx_fastonl.cli import screen
 from nx_fastonl.learners import _diffusion
+from tests._lib import test_sharing
 from tests.batch import test_jobs
 from tests.experiments import test_runner
 from tests.fuzz import interrupts
@@ -618,6 +619,12 @@ def test_full_disk(monkeypatch, tmp_path):
 def test_killed_saver(tmp_path):
     command = [sys.executable, "-m", "tests._lib.killed_savers", str(tmp_path), "20"]
     subprocess.run(command, cwd=Path(__file__).resolve().parents[2], check=True)
+
+
+@fault("a process that forks while another thread uses a model")
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="Windows has no fork")
+def test_fork_of_a_model():
+    test_sharing.test_a_forked_child_refuses_a_model_that_another_thread_was_using()
 
 
 @fault("a process that forks while a `DurableGraph` is open")

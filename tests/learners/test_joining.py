@@ -156,10 +156,10 @@ def test_a_label_that_joins_before_the_lock_is_held(monkeypatch):
         def __enter__(self):
             monkeypatch.undo()
             model.learn_one(1, "c")
-            self.lock.acquire()
+            self.lock.__enter__()
 
         def __exit__(self, *_):
-            self.lock.release()
+            self.lock.__exit__()
 
     monkeypatch.setattr(learner, "lock", LockAfterAnotherThread(learner.lock))
     found = learner.join(joining([0.0, 1.0, 0.0, 0.0]))
