@@ -205,8 +205,16 @@ cdef class KeptVector:
                 self.enqueue_if_active(self.work, &state, nodes[i])
             self.push(system, self.work, &state, max_operations)
 
-    def settle_all(self, SystemView system, double epsilon):
-        """Push under another epsilon until no node is active."""
+    def start_from(self, const node_t[::1] nodes, const double[::1] estimate):
+        """Take this estimate in place of all that was there; the nodes are distinct. Then `recompute` the residual."""
+        cdef Py_ssize_t i
+        self.clear()
+        for i in range(nodes.shape[0]):
+            self.touch(self.work, nodes[i])
+            self.work.estimate[nodes[i]] = estimate[i]
+
+    def settle_all(self, SystemView system, double epsilon, int64_t max_operations=INT64_MAX):
+        """Push under another epsilon until no node is active or `max_operations` ends."""
         cdef PushState state = new_push(epsilon)
         cdef Py_ssize_t i
         self.epsilon, self.settled = epsilon, False
@@ -215,7 +223,7 @@ cdef class KeptVector:
                 self.renew_threshold(system, &state, self.work.touched[i])
             for i in range(self.work.n_touched):
                 self.enqueue_if_active(self.work, &state, self.work.touched[i])
-            self.push(system, self.work, &state, INT64_MAX)
+            self.push(system, self.work, &state, max_operations)
 
     def value(self, SystemView system, node_t u):
         """``pivot * z`` of a node, or 0 if it is negative."""

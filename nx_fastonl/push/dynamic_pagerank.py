@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Hashable, Iterable, Mapping
+from collections.abc import Callable, Hashable, Iterable, Mapping
 from time import perf_counter
 from typing import Any, NamedTuple, cast
 
@@ -23,6 +23,7 @@ from nx_fastonl.graph.convert import as_csr_graph, as_row_graph
 from nx_fastonl.graph.vectors import sparse_vector, unframed
 from nx_fastonl.push._kept import KeptVector
 from nx_fastonl.push._push import Effort
+from nx_fastonl.push.elimination import LEAST_EDGES as PATIENCE
 from nx_fastonl.push.local import NEVER_CANCELLED, UNLIMITED, push_on
 from nx_fastonl.push.pagerank import FIRST_EPSILON, L1_ROUNDING, as_weights, default_epsilon, scaled_epsilon
 from nx_fastonl.push.system import LinearSystem
@@ -491,14 +492,13 @@ class DynamicPageRank:
 
     def _settle_to_tolerance(self) -> bool:
         """Push until the error is at most `tol`; return False if rounding errors are too large for that."""
-        kept, view = self._kept, self._system.view
-        tolerance = self._tolerance()
+        kept, tolerance = self._kept, self._tolerance()
         epsilon = kept.epsilon / 2.0
         if not kept.settled or kept.mass > FAR_ABOVE * tolerance:
             self._push(FIRST_EPSILON, (1.0 - MAX_ROUNDING) * tolerance)
             epsilon = FIRST_EXCESS * tolerance / max(kept.volume, 1)
         while kept.rounding <= MAX_ROUNDING * tolerance:
-            kept.settle_all(view, epsilon)
+            self._settle_all(epsilon)
             if self._is_enough():
                 return True
             epsilon /= 2.0
@@ -511,9 +511,48 @@ class DynamicPageRank:
 
     def _push(self, epsilon: float, mass_tolerance: float | None) -> None:
         """Push as from nothing. Then the residual is computed anew, which says what the push has rounded."""
-        effort = Effort(UNLIMITED, UNLIMITED, NEVER_CANCELLED)
-        push_on(self._system, self._kept.work, effort, epsilon, mass_tolerance)
-        self._recompute()
+
+        def push(max_operations: int) -> bool:
+            effort = Effort(max_operations, UNLIMITED, NEVER_CANCELLED)
+            return push_on(self._system, self._kept.work, effort, epsilon, mass_tolerance)
+
+        if not self._push_or_solve(push):
+            self._recompute()
+
+    def _settle_all(self, epsilon: float) -> None:
+        """Push under another epsilon until no node is active."""
+        kept = self._kept
+
+        def push(max_operations: int) -> bool:
+            kept.settle_all(self._system.view, epsilon, max_operations)
+            return kept.settled
+
+        if self._push_or_solve(push) and not push(PATIENCE):
+            kept.accept(epsilon)  # only rounding errors are left
+
+    def _push_or_solve(self, push: Callable[[int], bool]) -> bool:
+        """Push with a limit of the edges to walk, or solve exactly; return which, True for the second.
+
+        The rule is that of other pushes: see `Elimination`. What is solved exactly lacks only rounding.
+        """
+        kept, system = self._kept, self._system
+        if not system.settles_slowly:
+            push(UNLIMITED)
+            return False
+        reached = kept.reached
+        sources, masses = reached.arrays()
+        if push(PATIENCE):
+            return False
+        cost = system.elimination.cost(sources)
+        if push(UNLIMITED if cost is None else cost):
+            return False
+        solution = system.elimination.solve(sources, masses)
+        if solution is None:
+            push(UNLIMITED)
+            return False
+        kept.start_from(solution.rows, solution.estimate)
+        self._recompute(reached)
+        return True
 
 
 class _Reached(NamedTuple):

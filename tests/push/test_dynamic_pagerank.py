@@ -367,6 +367,22 @@ class TestTop:
 
 
 class TestTrouble:
+    @pytest.mark.parametrize("accuracy", [{"epsilon": 1e-8}, {"tol": 1e-2}])
+    @pytest.mark.parametrize("G", [nx.DiGraph([(0, 0)]), nx.cycle_graph(3), nx.cycle_graph(5, create_using=nx.DiGraph)])
+    def test_a_damping_near_1_walks_few_edges(self, G, accuracy):
+        """Few nodes are solved exactly once the pushes have walked more edges than that takes; a hang otherwise."""
+        alpha = 1.0 - (1e-9 if "epsilon" in accuracy else 1e-5)
+        graph = fo.DynamicGraph(G)
+        ranks = fo.DynamicPageRank(graph, 0, alpha, **accuracy)
+        for change in (lambda: None, lambda: graph.add_edge(0, 1, 3.0), lambda: graph.add_edge(1, 5), lambda: None):
+            change()
+            G = graph.to_networkx()
+            exact = oracles.pagerank(oracles.adjacency(G), oracles.to_vector({0: 1.0}, G), alpha)
+            off = np.abs(oracles.to_vector(ranks.ranks(), G) - exact).sum()
+            assert off <= ranks.l1_error + 1e-15 / (1.0 - alpha)  # what the dense truth rounds
+            if "tol" in accuracy:
+                assert ranks.l1_error <= accuracy["tol"]
+
     @pytest.mark.parametrize("accuracy", [{}, {"epsilon": 1e-3}, {"tol": 1e-6}])
     @pytest.mark.parametrize("alpha", [0.85, 0.999])
     def test_a_weight_that_jumps(self, accuracy, alpha):
