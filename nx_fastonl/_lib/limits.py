@@ -9,6 +9,7 @@ __all__ = [
     "ARC_RANGE",
     "LARGEST_COUNT",
     "LARGEST_NUMBER",
+    "MAX_WEIGHT_RATIO",
     "SINGLE_DEGREES",
     "SINGLE_FRACTION",
     "SINGLE_PIVOTS",
@@ -43,6 +44,9 @@ S_RANGE = (1e-18, 1e18)
 SINGLE_DEGREES = (1e-20, 1e20)
 # What `SMALLEST_C` is in single precision, whose numbers of 24 bits do not notice smaller fractions.
 SINGLE_FRACTION = 1e-6
+# Of the weights of a large network whose resistances are certified. Currents are rounded to 1e-16 of themselves. So
+# with weights that differ more, the energy of what is lost may be 1e-8 of all, and no steps make it smaller.
+MAX_WEIGHT_RATIO = 1e24
 # Pivots that single precision can hold, with room for products. Outside, steps are in double precision.
 SINGLE_PIVOTS = (1e-30, 1e30)
 

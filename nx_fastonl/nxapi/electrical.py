@@ -15,12 +15,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from nx_fastonl._lib._ties import with_ties
+from nx_fastonl._lib.limits import MAX_WEIGHT_RATIO
 from nx_fastonl.graph.csr import CSRGraph
 from nx_fastonl.graph.live import LiveGraph
 from nx_fastonl.graph.rows import rows_from_adjacency
 from nx_fastonl.nxapi.algorithms import by_node, converted, is_empty
 from nx_fastonl.push._conjugate import add_node_currents
-from nx_fastonl.push.laplacian import MAX_WEIGHT_RATIO, Laplacian, blocks_of, connected_part
+from nx_fastonl.push.laplacian import Laplacian, blocks_of, connected_part
 from nx_fastonl.push.resistance import (
     MAX_ERROR_PER_TOL,
     all_resistances,

@@ -30,7 +30,6 @@ __all__ = [
     "ENERGY_ROUNDING",
     "FEW_ROUNDINGS",
     "MAX_DENSE",
-    "MAX_WEIGHT_RATIO",
     "Laplacian",
     "OutOfPatience",
     "Potentials",
@@ -65,9 +64,6 @@ MAX_DENSE = 12_000
 # As long as no weight is more than so many times another one, resistances from a dense inverse were at most 3e-10 of
 # themselves off, on paths of 4,000 nodes.
 SIMILAR_WEIGHTS = 1000.0
-# Currents are rounded to 1e-16 of themselves. So with weights that differ by more than this factor, the energy of what
-# is lost may be 1e-8 of all, and no steps make it smaller.
-MAX_WEIGHT_RATIO = 1e24
 # What a few roundings may take from a number, as a fraction of it.
 FEW_ROUNDINGS = 1e-15
 Float64s = NDArray[np.float64]

@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from nx_fastonl._lib.checks import check_between, check_jobs, shortened
 from nx_fastonl._lib.frames import Column, Table, is_frame, read_frame
 from nx_fastonl._lib.html import facts, view, view_or_none
+from nx_fastonl._lib.limits import MAX_WEIGHT_RATIO
 from nx_fastonl._lib.log import warn_caller
 from nx_fastonl.graph.convert import as_csr_graph
 from nx_fastonl.graph.csr import CSRGraph
@@ -23,7 +24,6 @@ from nx_fastonl.push.laplacian import (
     ENERGY_ROUNDING,
     FEW_ROUNDINGS,
     MAX_DENSE,
-    MAX_WEIGHT_RATIO,
     Enough,
     Float64s,
     Laplacian,

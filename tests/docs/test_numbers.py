@@ -15,6 +15,10 @@ RANGES = {
     "`smoothness`, and `lam` divided by n": limits.SMOOTHNESS_RANGE,
     "`S`": limits.S_RANGE,
     'a weighted degree with `dtype="float32"`': limits.SINGLE_DEGREES,
+    "the largest weight over the smallest, for resistances in a component of more than 2,000 nodes that is no tree": (
+        1,
+        limits.MAX_WEIGHT_RATIO,
+    ),
     "a time": None,
 }
 FRACTIONS = {"c / D": limits.SMALLEST_C, 'c / D with `dtype="float32"`': limits.SINGLE_FRACTION}
