@@ -7,7 +7,7 @@ import os
 import re
 import secrets
 import stat
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from hashlib import sha256
 from io import FileIO
@@ -23,7 +23,7 @@ ABANDONED_AFTER = 24 * 60 * 60
 LOCK_TIMEOUT = 60
 
 
-def write_file(path: Path, content: bytes, *, replace: bool = True) -> None:
+def write_file(path: Path, content: bytes, *, replace: bool = True, check: Callable[[], None] = lambda: None) -> None:
     """Replace the file by one with this content. If that fails, the file stays as it was, and the error names it.
 
     Without `replace`, a file that is there already is a FileExistsError: of two processes that write a new file, one
@@ -32,6 +32,9 @@ def write_file(path: Path, content: bytes, *, replace: bool = True) -> None:
     The content first goes to a temporary file in the same folder, which then takes the name of the old one. A process
     that is killed leaves its temporary file behind. The next one that writes the same file removes it, if it is
     older than a day.
+
+    Right before the new name is given, `check` is called, which may raise. What is replaced is a file of the folder
+    that was there at the check, also if another one takes its place at this moment.
     """
     with errors_name(path):
         if path.exists() and not path.is_file():  # a device such as /dev/null is written to; a folder raises an error
@@ -40,7 +43,8 @@ def write_file(path: Path, content: bytes, *, replace: bool = True) -> None:
         target = Path(os.path.realpath(path))  # a symbolic link keeps pointing to the new file
         if target.is_symlink():
             raise OSError(errno.ELOOP, os.strerror(errno.ELOOP))
-        _write(target, content, replace=replace)
+        with _held_folder(target.parent) as folder:
+            _write(target, content, folder, replace=replace, check=check)
 
 
 @contextmanager
@@ -68,7 +72,20 @@ def locked(path: Path) -> Iterator[None]:
         lock.release()
 
 
-def _write(target: Path, content: bytes, *, replace: bool) -> None:
+@contextmanager
+def _held_folder(path: Path) -> Iterator[int | None]:
+    """A handle of the folder, which stays its own if it is moved; None where the system has no such handles."""
+    if os.rename not in os.supports_dir_fd:
+        yield None
+        return
+    handle = os.open(path, os.O_RDONLY)
+    try:
+        yield handle
+    finally:
+        os.close(handle)
+
+
+def _write(target: Path, content: bytes, folder: int | None, *, replace: bool, check: Callable[[], None]) -> None:
     mode = stat.S_IMODE(target.stat().st_mode) if target.exists() else None
     # Other names than the target's own: that may be as long as names can be.
     stem = f".nx-fastonl-{sha256(os.fsencode(target.name)).hexdigest()[:16]}-"
@@ -85,10 +102,13 @@ def _write(target: Path, content: bytes, *, replace: bool) -> None:
             written = os.fstat(file.fileno()).st_mtime
         if mode is not None:
             temporary.chmod(mode)
-        if replace:
+        check()
+        if not replace:
+            _rename_to_new(temporary, target)
+        elif folder is None:
             temporary.replace(target)
         else:
-            _rename_to_new(temporary, target)
+            os.replace(temporary.name, target.name, src_dir_fd=folder, dst_dir_fd=folder)
     _remove_abandoned(target.parent, stem, written)
 
 

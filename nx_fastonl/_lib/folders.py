@@ -138,8 +138,7 @@ def write_folder(
                 "derived_arrays": {name: entries[name] for name in content.derived_arrays},
             }
             text = json.dumps({**manifest, "checksum": _digest(manifest)}, indent=1)
-            check()
-            write_file(folder / MANIFEST, text.encode(), replace=replace)
+            write_file(folder / MANIFEST, text.encode(), replace=replace, check=check)
         except BaseException:
             # An interrupt may come right after the manifest was replaced, and a child be forked before.
             if os.getpid() == process and not _is_named(folder, token):

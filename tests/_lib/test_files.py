@@ -24,10 +24,10 @@ def test_a_file_is_replaced_as_a_whole(tmp_path, monkeypatch):
     write_file(link, b"new")
     assert (path.read_bytes(), link.is_symlink()) == (b"new", True)
 
-    def fail(*_):
+    def fail(*_, **__):
         raise OSError("no")
 
-    monkeypatch.setattr(Path, "replace", fail)
+    monkeypatch.setattr(os, "replace", fail)
     with pytest.raises(OSError, match="no"):
         write_file(path, b"newer")
     assert path.read_bytes() == b"new"

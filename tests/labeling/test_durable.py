@@ -874,7 +874,8 @@ def test_a_folder_that_was_moved_is_written_on_and_the_one_in_its_place_is_not(p
             assert list(other.edges()) == [("of", "other")]
 
 
-# What a snapshot has done when the folder is moved: nothing, the journal, the arrays, all but the old journal.
+# What a snapshot has done when the folder is moved: nothing, the journal, the arrays, all but the manifest, all but
+# the old journal.
 @POSIX
 @pytest.mark.parametrize(
     ("owner", "step", "after"),
@@ -882,6 +883,7 @@ def test_a_folder_that_was_moved_is_written_on_and_the_one_in_its_place_is_not(p
         (durable, "_remove_journal", False),
         (durable, "write_folder", False),
         (folders, "_digest", True),
+        (folders, "write_file", False),
         (durable, "write_folder", True),
         (durable, "_named_journal", True),
     ],
