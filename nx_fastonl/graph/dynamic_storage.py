@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from nx_fastonl._lib.arrays import restored_count
 from nx_fastonl._lib.checks import shortened
 from nx_fastonl._lib.plain import from_json
 from nx_fastonl.graph.dynamic import GraphState
@@ -53,7 +54,7 @@ def read_state(details: Mapping[str, Any], arrays: Arrays) -> GraphState:
     numbers = [_array(arrays, name, np.int64) for name in ("removed", "later_rows", "free")]
     removed, later_rows, free = numbers
     later = list(_names("later", details["later"], arrays))
-    counts = [int(details[name]) for name in COUNTS]
+    counts = [restored_count(details[name], "names") for name in COUNTS]
     removals = _array(arrays, "removals", np.int64, dimensions=2)
     first = _names("first", details["first"], arrays)
     positions = [int(position) for position in details["positions"]]

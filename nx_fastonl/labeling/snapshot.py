@@ -12,6 +12,7 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any, NamedTuple
 
+import networkx as nx
 import numpy as np
 from numpy.typing import NDArray
 
@@ -137,8 +138,12 @@ def read_model(path: Path, G: Any) -> ReadModel:
     except (KeyError, TypeError, ValueError) as error:
         raise DamagedError(path, f"its settings are incomplete ({error})") from error
     given = _graph_of(folder, G, weight)
-    graph, arrows = undirected_for(method, given, direction) if given.is_directed() else (given, None)
-    if _given_graph(graph, arrows).fingerprint != expected:
+    try:
+        graph, arrows = undirected_for(method, given, direction) if given.is_directed() else (given, None)
+        is_other = _given_graph(graph, arrows).fingerprint != expected
+    except nx.NetworkXNotImplemented:  # the method takes no directed graph
+        is_other = True
+    if is_other:
         raise ValueError(f"{path} was learned on another graph than {'the one given' if G is not None else given.path}")
     learner = decode_learner(path, SavedLearner(details.get("learner"), own), graph, arrows)
     learner.begin()  # it may have been on a graph that changes

@@ -190,3 +190,24 @@ def test_labels_of_a_model_that_could_not_follow_its_graph(rows, labels):
     with pytest.raises(ValueError, match="its labels do not fit together"):
         checked_history(3, 2, rows, labels)
     assert checked_history(3, 2, np.array([2, 1]), np.array([0, 1], np.int32)).n_learned == 2
+
+
+@pytest.mark.parametrize("method", ["fastonl", 7, []])
+def test_a_method_that_cannot_have_learned_on_the_graph(tmp_path, method):
+    model_of("directed").save(tmp_path)
+    with tampered(tmp_path) as content:
+        content.details["settings"]["method"] = method
+    with pytest.raises(ValueError, match="learned on another graph"):
+        fo.OnlineNodeLabeler.load(tmp_path)
+
+
+@pytest.mark.parametrize("number", [10**30, -1, 2.5])
+def test_numbers_of_nodes_that_cannot_be(tmp_path, number):
+    with fo.DurableGraph(tmp_path / "graph", nx.path_graph(3)) as graph:
+        graph.remove_node(1)
+        graph.labeler("model")
+        graph.snapshot()
+    with tampered(tmp_path / "graph" / "snapshot") as content:
+        content.details["graph"]["n_removals"] = number
+    with pytest.raises(ValueError, match="is damaged"):
+        fo.DurableGraph(tmp_path / "graph")
