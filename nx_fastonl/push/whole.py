@@ -98,7 +98,9 @@ def _solve_undirected(
 ) -> WholeSolution:
     inverses = _inverses(system, source, tolerance)
     small = np.sort(np.concatenate([np.empty(0, np.int32), *(inverse.rows for inverse in inverses)]))
-    others = np.setdiff1d(np.arange(len(source), dtype=np.int32), small, assume_unique=True)
+    others = np.arange(len(source), dtype=np.int32)
+    if inverses:
+        others = np.setdiff1d(others, small, assume_unique=True)
     estimate, residual, places = np.empty_like(source), np.empty_like(source), np.empty(len(source), dtype=np.intp)
     total, operations, exact = 0.0, 0, len(small) > 0
     for nodes, is_solved_exactly in ((small, True), (others, False)):
