@@ -78,7 +78,7 @@ def _held_folder(path: Path) -> Iterator[int | None]:
     if os.rename not in os.supports_dir_fd:
         yield None
         return
-    handle = os.open(path, os.O_RDONLY)
+    handle = os.open(path, getattr(os, "O_PATH", os.O_RDONLY))  # a folder that one may write to, but not list, will do
     try:
         yield handle
     finally:
